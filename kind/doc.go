@@ -1,0 +1,16 @@
+// Package kind answers: what is special about this kind?
+//
+//	kind.Builtin().Lookup(apps/v1 Deployment) ──▶ Kind{Category, Scope, Health, Grace, Suspend}
+//
+//	live object ──Health──▶ is it there yet?           in words of package condition
+//	            ──Grace───▶ how bad is it by now?      asked when the grace period is over
+//	            ──Suspend─▶ how is it brought to rest, and does it rest?
+//
+// There is one [Kind] for every kind, and together they are a [Table]: data that can
+// be read, extended and overridden row by row. Whoever must treat a kind in a way of
+// its own asks the table; nowhere else does code depend on what kind an object is.
+//
+// Rules see one live object and what was done to it, and nothing else: no cluster,
+// no clock, no other object. So a Service says nothing about its endpoints, and a
+// CronJob nothing about a schedule that was missed.
+package kind

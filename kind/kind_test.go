@@ -1,0 +1,160 @@
+package kind_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/kind"
+	"github.com/armature-go/armature/object"
+)
+
+var update = flag.Bool("update", false, "write what the tests got as what they want")
+
+func ExampleTable() {
+	row, _ := kind.Builtin().Lookup(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	web := &appsv1.Deployment{
+		Spec:   appsv1.DeploymentSpec{Replicas: new(int32(3))},
+		Status: appsv1.DeploymentStatus{Replicas: 3, ReadyReplicas: 2, UpdatedReplicas: 3},
+	}
+	fmt.Println(row.Category, row.Scope, row.Suspend.How)
+	fmt.Println(row.Health(web, object.OpNone))
+	fmt.Println(row.Grace(web))
+	// Output:
+	// workload namespaced scale
+	// {Scaling 2 of 3 replicas ready}
+	// {Degraded 2 of 3 replicas ready}
+}
+
+func ExampleTable_With() {
+	certificate := kind.Kind{
+		GVK:      schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+		Category: kind.Integration,
+		Scope:    kind.Namespaced,
+		Health: func(live object.Object, _ object.Op) kind.State {
+			return kind.State{Reason: condition.OperationPending, Message: "waiting for " + live.GetName() + " to be issued"}
+		},
+	}
+	table := kind.Builtin().With(certificate)
+	row, known := table.Lookup(certificate.GVK)
+	fmt.Println(row.GVK.Kind, known)
+	// Output: Certificate true
+}
+
+// TestBuiltin shows the table; what a kind's rules say is tested beside it.
+func TestBuiltin(t *testing.T) {
+	var b strings.Builder
+	for _, k := range kind.Builtin().Kinds() {
+		has := func(rule bool, word string) string {
+			if rule {
+				return word
+			}
+			return "-"
+		}
+		fmt.Fprintf(&b, "%-60s %-11s %-10s %-6s %-5s %-6s %-6s %s\n",
+			object.Key{GVK: k.GVK}.String(), k.Category, k.Scope, has(k.Health != nil, "health"), has(k.Grace != nil, "grace"),
+			has(k.Suspend.How != "", string(k.Suspend.How)), has(k.Suspend.Mutate != nil, "mutate"), has(k.Suspend.Spares != nil, "spares"))
+	}
+	const file = "testdata/builtin.golden.txt"
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), b.String()); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// What a row needs follows from its category and from how it is suspended.
+func TestRowsAreComplete(t *testing.T) {
+	for _, k := range kind.Builtin().Kinds() {
+		static := k.Category == kind.Static
+		switch {
+		case k.Scope != kind.Namespaced && k.Scope != kind.Cluster:
+			t.Errorf("%s: no scope", k.GVK.Kind)
+		case !static && (k.Health == nil || k.Grace == nil || k.Suspend.How == ""):
+			t.Errorf("%s: a %s needs health, grace and suspension", k.GVK.Kind, k.Category)
+		case static && (k.Grace != nil || k.Suspend.How != ""):
+			t.Errorf("%s: a static kind has no use for grace or suspension", k.GVK.Kind)
+		case (k.Suspend.How == "") != (k.Suspend.Status == nil):
+			t.Errorf("%s: suspension and its status go together", k.GVK.Kind)
+		case (k.Suspend.How == kind.Scale || k.Suspend.How == kind.Pause) && k.Suspend.Mutate == nil:
+			t.Errorf("%s: nothing brings it to rest", k.GVK.Kind)
+		case k.Suspend.How == kind.Keep && k.Suspend.Mutate != nil:
+			t.Errorf("%s: what is kept is not changed", k.GVK.Kind)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	secret := corev1.SchemeGroupVersion.WithKind("Secret")
+	var none *kind.Table
+	if _, ok := none.Lookup(secret); ok || none.Kinds() != nil {
+		t.Error("a nil table has no rows")
+	}
+	if _, ok := new(kind.Table).Lookup(secret); ok {
+		t.Error("the zero table has no rows")
+	}
+	first := kind.Builtin()
+	second := first.With(kind.Kind{GVK: secret, Category: kind.Task}, kind.Kind{GVK: secret, Category: kind.Integration})
+	if k, _ := second.Lookup(secret); k.Category != kind.Integration || k.Scope != "" {
+		t.Errorf("a row replaces the whole row, and the last one wins; got %v", k)
+	}
+	if k, _ := first.Lookup(secret); k.Category != kind.Static {
+		t.Error("a table was changed by making another one")
+	}
+	if len(first.Kinds()) != len(second.Kinds()) || len(first.Kinds()) != 17 {
+		t.Errorf("got %d and %d rows", len(first.Kinds()), len(second.Kinds()))
+	}
+	if _, ok := first.Lookup(schema.GroupVersionKind{Group: "apps", Version: "v1beta1", Kind: "Deployment"}); ok {
+		t.Error("another version is another kind")
+	}
+}
+
+// Rules say Error of what they cannot read; they never guess, and never panic.
+func TestRulesOnWrongObjects(t *testing.T) {
+	var typedNil *appsv1.Deployment
+	var noContent *unstructured.Unstructured
+	other := &corev1.Pod{}
+	garbled := &unstructured.Unstructured{Object: map[string]any{"metadata": "nonsense", "spec": int64(7)}}
+	for _, k := range kind.Builtin().Kinds() {
+		if k.Health == nil {
+			continue
+		}
+		for _, obj := range []object.Object{nil, typedNil, noContent, other} {
+			if s := k.Health(obj, object.OpNone); s.Reason != condition.Error || s.Message == "" {
+				t.Errorf("%s: health of %T: %v", k.GVK.Kind, obj, s)
+			}
+			if k.Grace != nil && k.Grace(obj).Reason != condition.Error {
+				t.Errorf("%s: grace of %T", k.GVK.Kind, obj)
+			}
+			if k.Suspend.Mutate != nil && k.Suspend.Mutate(obj) == nil {
+				t.Errorf("%s: %T was brought to rest", k.GVK.Kind, obj)
+			}
+			if k.Suspend.Spares != nil && k.Suspend.Spares(obj) {
+				t.Errorf("%s: %T was spared", k.GVK.Kind, obj)
+			}
+		}
+		if s := k.Health(garbled, object.OpNone); s.Reason != condition.Error || !strings.Contains(s.Message, "reading a") {
+			t.Errorf("%s: health of a garbled object: %v", k.GVK.Kind, s)
+		}
+	}
+	row, _ := kind.Builtin().Lookup(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	if got, want := row.Health(other, object.OpNone).Message, "this is a *v1.Pod where a *v1.Deployment is expected"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -1,0 +1,10 @@
+// Package object answers: which object, under what name, in what canonical form?
+//
+//	*appsv1.Deployment ──KeyOf──▶ apps/v1/Deployment/shop/web   its identity
+//	                   ──Tree───▶ map[string]any                what server-side apply sends
+//	"shop", "web", …   ──Name───▶ shop-web                      a name that always fits
+//
+// Everything here is pure: no function changes its arguments, and none of them
+// needs a cluster, a clock or a random number. The package knows no rules of
+// particular kinds (they are in package kind) and never reads what is live.
+package object

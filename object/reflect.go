@@ -1,0 +1,158 @@
+package object
+
+// Reflection is used here for three things that Go cannot say otherwise: to see a
+// nil pointer inside an interface, to make a value of a type parameter's element
+// type, and to tell a struct held by value from one behind a pointer, which are the
+// same once they are encoded.
+
+import (
+	"reflect"
+	"strings"
+)
+
+// IsNil reports whether obj is nil or holds a nil pointer, which is not the same
+// to Go and always the same mistake to us.
+func IsNil(obj Object) bool {
+	if obj == nil {
+		return true
+	}
+	v := reflect.ValueOf(obj)
+	return v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// New returns a new zero object of the pointer type T, such as *corev1.Secret. For
+// an interface type there is nothing to make, and it returns the nil of that type.
+func New[T Object]() T {
+	var zero T
+	t := reflect.TypeFor[T]()
+	if t.Kind() != reflect.Pointer {
+		return zero
+	}
+	made, _ := reflect.TypeAssert[T](reflect.New(t.Elem())) // always holds: a pointer to T's element is a T
+	return made
+}
+
+// pruneObject is prune for a whole object.
+func pruneObject(obj Object, tree map[string]any) { prune(reflect.ValueOf(obj), tree) }
+
+// prune removes from tree, the encoding of v, what the author did not write: nulls,
+// and every blank struct that v holds by value in a field that may be omitted.
+// Behind a pointer an empty struct is a statement and stays; so does one in a
+// required field, such as a NetworkPolicy's podSelector, where empty means everything.
+func prune(v reflect.Value, tree any) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			prune(v.Elem(), tree)
+		}
+	case reflect.Slice, reflect.Array:
+		items, ok := tree.([]any)
+		if !ok || len(items) != v.Len() { // bytes, or something that encodes itself
+			return
+		}
+		for i := range items {
+			prune(v.Index(i), items[i])
+		}
+	case reflect.Map:
+		if fields, ok := tree.(map[string]any); ok && v.Type().Key().Kind() == reflect.String {
+			pruneMap(v, fields)
+		}
+	case reflect.Struct:
+		if fields, ok := tree.(map[string]any); ok && !encodesItself(v) {
+			pruneStruct(v, fields)
+		}
+	default: // scalars hold no structs
+	}
+}
+
+// pruneMap is prune for the values of a map. A key of a Secret's data whose bytes
+// are nil was written all the same: it holds nothing, and stays.
+func pruneMap(v reflect.Value, tree map[string]any) {
+	bytes := reflect.TypeFor[[]byte]()
+	for it := v.MapRange(); it.Next(); {
+		key := it.Key().String()
+		sub, present := tree[key]
+		switch {
+		case !present:
+		case sub == nil && v.Type().Elem() == bytes:
+			tree[key] = ""
+		case sub == nil:
+			delete(tree, key)
+		default:
+			prune(it.Value(), sub)
+		}
+	}
+}
+
+// pruneStruct is prune for the fields of a struct.
+func pruneStruct(v reflect.Value, tree map[string]any) {
+	for i := range v.NumField() {
+		field, value := v.Type().Field(i), v.Field(i)
+		name, mayOmit, inline := jsonField(field)
+		if inline {
+			prune(value, tree)
+			continue
+		}
+		sub, present := tree[name]
+		if !present || !field.IsExported() {
+			continue
+		}
+		prune(value, sub)
+		if sub == nil || mayOmit && value.Kind() != reflect.Pointer && (isEmpty(sub) || blank(value)) {
+			delete(tree, name)
+		}
+	}
+}
+
+// blank reports whether a struct encodes as the zero value of its type does. Other
+// values are not blank: encoding them decides whether they appear.
+func blank(v reflect.Value) bool {
+	if v.Kind() != reflect.Struct || encodesItself(v) {
+		return v.Kind() == reflect.Struct && v.IsZero()
+	}
+	for i := range v.NumField() {
+		value := v.Field(i)
+		_, mayOmit, _ := jsonField(v.Type().Field(i))
+		unsaid := mayOmit && (value.Kind() == reflect.Map || value.Kind() == reflect.Slice) && value.Len() == 0
+		if !unsaid && !blank(value) && !value.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// isEmpty reports whether a node is a map or a list that holds nothing.
+func isEmpty(node any) bool {
+	switch node := node.(type) {
+	case map[string]any:
+		return len(node) == 0
+	case []any:
+		return len(node) == 0
+	}
+	return false
+}
+
+// jsonField reads a field's JSON tag: its name, whether it may be left out when it
+// has nothing to say, and whether its own fields are part of the parent's.
+func jsonField(f reflect.StructField) (name string, mayOmit, inline bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	for o := range strings.SplitSeq(options, ",") {
+		mayOmit = mayOmit || o == "omitempty" || o == "omitzero"
+		inline = inline || o == "inline" && f.Anonymous
+	}
+	if name == "" && f.Anonymous {
+		inline = true
+	}
+	if name == "" {
+		name = f.Name
+	}
+	return name, mayOmit, inline
+}
+
+// encodesItself reports whether v brings its own encoding, so that its Go fields
+// say nothing about its tree.
+func encodesItself(v reflect.Value) bool {
+	type marshaler interface{ MarshalJSON() ([]byte, error) }
+	m := reflect.TypeFor[marshaler]()
+	return v.Type().Implements(m) || reflect.PointerTo(v.Type()).Implements(m)
+}
