@@ -1,0 +1,250 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/object"
+)
+
+// ComponentLabel is on every applied object; its value is the name of the
+// component that the object belongs to.
+const ComponentLabel = "armature.dev/component"
+
+// Options tune an [Applier]. The zero value is right where the client does not
+// read from a cache.
+type Options struct {
+	Live client.Reader // reads that must not come from a cache; nil means the client itself
+}
+
+// Applier applies the objects of one controller. It is safe for concurrent use,
+// but not for two passes of the same owner at once.
+type Applier struct {
+	client     client.Client
+	live       client.Reader
+	controller string
+	records    records
+}
+
+// New returns an applier for the named controller. The name is part of every
+// field manager, so it must stay the same for the life of the objects, and may
+// have at most 91 bytes.
+func New(c client.Client, controller string, opts Options) *Applier {
+	live := opts.Live
+	if live == nil {
+		live = c
+	}
+	return &Applier{client: c, live: live, controller: controller}
+}
+
+// Result says what was done to an object and what it is now.
+type Result struct {
+	Op   object.Op
+	Live object.Object // as the server answered, of the Go type that was given; nil where there is none
+}
+
+// Apply makes the object as desired for one component of the owner. Afterwards the
+// live object has the desired fields, the component label and a controller
+// reference to the owner; fields of others are kept. The desired object is not
+// changed.
+//
+// A [*condition.WaitError] means that the object cannot be there yet, a
+// [*ConflictError] that it is somebody else's, a [*DeniedError] that a right is
+// missing. Nothing was changed in any of these cases.
+func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object) (Result, error) {
+	key, err := object.KeyOf(a.client.Scheme(), desired)
+	if err != nil {
+		return Result{}, err
+	}
+	res, err := a.apply(ctx, owner, component, desired, key)
+	if isGone(err) { // what we saw is there no more, or is another: decide anew, from a live read
+		a.records.drop(owner.GetUID(), key)
+		res, err = a.contact(ctx, owner, component, desired, key)
+		if isGone(err) {
+			err = &condition.WaitError{Message: key.Short() + " is being replaced"}
+		}
+	}
+	if err != nil {
+		return Result{}, refusal(err, "patch", key)
+	}
+	return res, nil
+}
+
+// apply takes the short way where the cache shows an object that is ours.
+func (a *Applier) apply(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key) (Result, error) {
+	seen, err := a.read(ctx, a.client, desired, key)
+	if err != nil {
+		return Result{}, err
+	}
+	if seen == nil || !a.owns(owner, seen) {
+		return a.contact(ctx, owner, component, desired, key)
+	}
+	return a.update(ctx, owner, component, desired, key, seen)
+}
+
+// contact is the first contact with an object: a live read decides.
+func (a *Applier) contact(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key) (Result, error) {
+	seen, err := a.read(ctx, a.live, desired, key)
+	if err != nil {
+		return Result{}, err
+	}
+	if seen == nil {
+		return a.create(ctx, owner, component, desired, key)
+	}
+	if !a.owns(owner, seen) {
+		return Result{}, &ConflictError{Key: key, Holder: a.holder(seen, owner)}
+	}
+	return a.update(ctx, owner, component, desired, key, seen)
+}
+
+func (a *Applier) create(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key) (Result, error) {
+	tree, err := a.payload(owner, component, desired, "")
+	if err != nil {
+		return Result{}, err
+	}
+	live, err := a.send(ctx, tree, owner, client.FieldOwner(a.Manager(owner)))
+	if err != nil {
+		if apierrors.IsConflict(err) {
+			err = &condition.WaitError{Message: key.Short() + " was made by somebody else meanwhile"}
+		}
+		return Result{}, err
+	}
+	if holder := a.holder(live, owner); holder != "" {
+		if err := a.letGo(ctx, owner, live); err != nil {
+			return Result{}, err
+		}
+		return Result{}, &ConflictError{Key: key, Holder: holder}
+	}
+	return a.remember(owner, key, live, desired, object.OpCreated)
+}
+
+func (a *Applier) update(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key, seen object.Object) (Result, error) {
+	if seen.GetDeletionTimestamp() != nil {
+		return Result{}, &condition.WaitError{Message: key.Short() + " is being deleted"}
+	}
+	tree, err := a.payload(owner, component, desired, string(seen.GetUID()))
+	if err != nil {
+		return Result{}, err
+	}
+	live, err := a.send(ctx, tree, owner, client.FieldOwner(a.Manager(owner)), client.ForceOwnership)
+	if err != nil {
+		return Result{}, err
+	}
+	before, err := a.lastKnown(owner, key, seen)
+	if err != nil {
+		return Result{}, err
+	}
+	op := object.OpUpdated
+	if before == contentHash(live) {
+		op = object.OpNone
+	}
+	return a.remember(owner, key, live, desired, op)
+}
+
+// send applies the tree and returns the server's answer.
+func (a *Applier) send(ctx context.Context, tree map[string]any, owner object.Object, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{Object: tree}
+	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// letGo takes back everything that a first apply added to an object which turned
+// out to be somebody else's.
+func (a *Applier) letGo(ctx context.Context, owner object.Object, live *unstructured.Unstructured) error {
+	meta := map[string]any{"name": live.GetName(), "uid": string(live.GetUID())}
+	if ns := live.GetNamespace(); ns != "" {
+		meta["namespace"] = ns
+	}
+	tree := map[string]any{"apiVersion": live.GetAPIVersion(), "kind": live.GetKind(), "metadata": meta}
+	_, err := a.send(ctx, tree, owner, client.FieldOwner(a.Manager(owner)))
+	return err
+}
+
+// payload is the tree that is sent for desired. An empty uid is that of an object
+// which is not there.
+func (a *Applier) payload(owner object.Object, component string, desired object.Object, uid string) (map[string]any, error) {
+	tree, err := object.Tree(a.client.Scheme(), desired)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: tree}
+	labels := u.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[ComponentLabel] = component
+	u.SetLabels(labels)
+	ownerKey, err := object.KeyOf(a.client.Scheme(), owner)
+	if err != nil {
+		return nil, err
+	}
+	refs := append(u.GetOwnerReferences(), *metav1.NewControllerRef(owner, ownerKey.GVK))
+	u.SetOwnerReferences(refs)
+	if uid != "" {
+		if err := unstructured.SetNestedField(tree, uid, "metadata", "uid"); err != nil {
+			return nil, fmt.Errorf("naming the object: %w", err)
+		}
+	}
+	return tree, nil
+}
+
+// read returns the object, or nil if there is none.
+func (a *Applier) read(ctx context.Context, from client.Reader, like object.Object, key object.Key) (object.Object, error) {
+	obj, err := a.empty(like, key)
+	if err != nil {
+		return nil, err
+	}
+	err = from.Get(ctx, client.ObjectKey{Namespace: key.Namespace, Name: key.Name}, obj)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // absence is an answer
+	}
+	if err != nil {
+		return nil, refusal(err, "get", key)
+	}
+	return obj, nil
+}
+
+// empty returns a new object of the Go type of like, so that typed objects are
+// read into typed caches and unstructured ones into unstructured caches.
+func (a *Applier) empty(like object.Object, key object.Key) (client.Object, error) {
+	if _, ok := like.(runtime.Unstructured); ok {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(key.GVK)
+		return u, nil
+	}
+	fresh, err := a.client.Scheme().New(key.GVK)
+	if err != nil {
+		return nil, err
+	}
+	obj, ok := fresh.(client.Object)
+	if !ok {
+		return nil, fmt.Errorf("%T is no object that can be stored", fresh)
+	}
+	return obj, nil
+}
+
+// remember keeps what the server answered and returns it in the type of desired.
+func (a *Applier) remember(owner object.Object, key object.Key, live *unstructured.Unstructured, desired object.Object, op object.Op) (Result, error) {
+	a.records.put(owner.GetUID(), key, record{uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(live)})
+	typed, err := a.empty(desired, key)
+	if err != nil {
+		return Result{}, err
+	}
+	if u, ok := typed.(*unstructured.Unstructured); ok {
+		u.Object = live.Object
+		return Result{Op: op, Live: u}, nil
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
+		return Result{}, fmt.Errorf("reading the answer for %s: %w", key.Short(), err)
+	}
+	return Result{Op: op, Live: typed}, nil
+}

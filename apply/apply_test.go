@@ -1,0 +1,405 @@
+package apply_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-go/armature/apply"
+	"github.com/armature-go/armature/armaturetest"
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/object"
+)
+
+const controller = "test-operator"
+
+// fixture is one owner in one namespace, and an applier for it.
+type fixture struct {
+	*testing.T
+	client.WithWatch
+
+	cluster *armaturetest.Cluster
+	ns      string
+	owner   *unstructured.Unstructured
+	applier *apply.Applier
+}
+
+func setUp(t *testing.T) *fixture {
+	t.Helper()
+	t.Parallel()
+	cluster := armaturetest.Server(t)
+	cluster.InstallCRDs(t, os.DirFS("../testdata/crd"))
+	f := &fixture{T: t, WithWatch: cluster.Client(t), cluster: cluster, ns: cluster.Namespace(t)}
+	f.owner = f.thing("owner")
+	f.applier = apply.New(f.WithWatch, controller, apply.Options{})
+	return f
+}
+
+// thing makes a custom resource.
+func (f *fixture) thing(name string) *unstructured.Unstructured {
+	f.Helper()
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"value": "x"}}}
+	u.SetAPIVersion("test.armature.dev/v1")
+	u.SetKind("Thing")
+	u.SetNamespace(f.ns)
+	u.SetName(name)
+	f.must(f.Create(f.Context(), u))
+	return u
+}
+
+func (f *fixture) must(err error) {
+	f.Helper()
+	if err != nil {
+		f.Fatal(err)
+	}
+}
+
+func (f *fixture) configMap(name string, data ...string) *corev1.ConfigMap {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.ns, Name: name}}
+	for _, kv := range data {
+		k, v, _ := strings.Cut(kv, "=")
+		if cm.Data == nil {
+			cm.Data = map[string]string{}
+		}
+		cm.Data[k] = v
+	}
+	return cm
+}
+
+func (f *fixture) live(name string) *corev1.ConfigMap {
+	f.Helper()
+	cm := f.configMap(name)
+	f.must(f.Get(f.Context(), client.ObjectKeyFromObject(cm), cm))
+	return cm
+}
+
+// apply applies for the fixture's owner and expects the operation.
+func (f *fixture) apply(obj object.Object, want object.Op) object.Object {
+	f.Helper()
+	res, err := f.applier.Apply(f.Context(), f.owner, "store", obj)
+	if err != nil || res.Op != want {
+		f.Fatalf("applying %s: %q, %v; want %q", obj.GetName(), res.Op, err, want)
+	}
+	return res.Live
+}
+
+func TestApplyMakesTheObjectSoAndSaysWhatItDid(t *testing.T) {
+	f := setUp(t)
+	live := f.apply(f.configMap("a", "k=1", "gone=x"), object.OpCreated)
+	if _, typed := live.(*corev1.ConfigMap); !typed {
+		t.Errorf("the live object is a %T", live)
+	}
+	if live.GetLabels()[apply.ComponentLabel] != "store" || !metav1.IsControlledBy(live, f.owner) || *live.GetOwnerReferences()[0].BlockOwnerDeletion != true {
+		t.Errorf("labels %v, references %v", live.GetLabels(), live.GetOwnerReferences())
+	}
+	if m := live.GetManagedFields(); len(m) != 1 || m[0].Manager != controller+"/"+string(f.owner.GetUID()) || m[0].Operation != metav1.ManagedFieldsOperationApply {
+		t.Errorf("managers %v", m)
+	}
+	rv := f.apply(f.configMap("a", "k=1", "gone=x"), object.OpNone).GetResourceVersion()
+	if rv != live.GetResourceVersion() {
+		t.Errorf("an apply of the same changed the resource version")
+	}
+	foreign := f.live("a")
+	foreign.Data["theirs"] = "y"
+	f.must(f.Update(t.Context(), foreign))
+	f.apply(f.configMap("a", "k=1", "gone=x"), object.OpNone)
+	f.apply(f.configMap("a", "k=2"), object.OpUpdated)
+	if got := fmt.Sprint(f.live("a").Data); got != "map[k:2 theirs:y]" {
+		t.Errorf("data is %s", got)
+	}
+}
+
+func TestApplyCorrectsDrift(t *testing.T) {
+	f := setUp(t)
+	f.apply(f.configMap("a", "k=1"), object.OpCreated)
+	drifts := map[string]func(*corev1.ConfigMap){
+		"a value":                  func(cm *corev1.ConfigMap) { cm.Data["k"] = "9" },
+		"a value, gone":            func(cm *corev1.ConfigMap) { cm.Data = nil },
+		"the label":                func(cm *corev1.ConfigMap) { cm.Labels = nil },
+		"the controller reference": func(cm *corev1.ConfigMap) { cm.OwnerReferences = nil },
+		"managed fields":           func(cm *corev1.ConfigMap) { cm.ManagedFields = []metav1.ManagedFieldsEntry{{}} },
+	}
+	for name, drift := range drifts {
+		t.Run(name, func(t *testing.T) {
+			cm := f.live("a")
+			drift(cm)
+			f.must(f.Update(t.Context(), cm))
+			if _, err := f.applier.Apply(t.Context(), f.owner, "store", f.configMap("a", "k=1")); err != nil {
+				t.Fatal(err)
+			}
+			cm = f.live("a")
+			if cm.Data["k"] != "1" || cm.Labels[apply.ComponentLabel] != "store" || !metav1.IsControlledBy(cm, f.owner) {
+				t.Errorf("after the apply: %v %v %v", cm.Data, cm.Labels, cm.OwnerReferences)
+			}
+		})
+	}
+}
+
+func TestApplyDoesNotTouchWhatIsSomebodyElses(t *testing.T) {
+	f := setUp(t)
+	other := f.thing("other")
+	otherApplier := apply.New(f.WithWatch, controller, apply.Options{})
+	_, err := otherApplier.Apply(t.Context(), other, "store", f.configMap("controlled", "k=theirs"))
+	f.must(err)
+	f.must(f.Create(t.Context(), f.configMap("handmade", "k=theirs"), client.FieldOwner("a-person")))
+	tests := []struct{ name, holder string }{
+		{"controlled", "Thing other"},
+		{"handmade", `field manager "a-person"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			before := f.live(tt.name)
+			_, err := f.applier.Apply(t.Context(), f.owner, "store", f.configMap(tt.name, "k=ours"))
+			var conflict *apply.ConflictError
+			if !errors.As(err, &conflict) || conflict.Holder != tt.holder || condition.ReasonOf(err) != condition.Conflict {
+				t.Errorf("got %v, want a conflict with %s", err, tt.holder)
+			}
+			if after := f.live(tt.name); after.ResourceVersion != before.ResourceVersion {
+				t.Errorf("it was written all the same: %v", after)
+			}
+			for what, do := range map[string]func() (apply.Result, error){
+				"delete":  func() (apply.Result, error) { return f.applier.Delete(t.Context(), f.owner, f.configMap(tt.name)) },
+				"release": func() (apply.Result, error) { return f.applier.Release(t.Context(), f.owner, f.configMap(tt.name)) },
+			} {
+				if res, err := do(); err != nil || res.Op != object.OpNone {
+					t.Errorf("%s: %q, %v; want it left alone", what, res.Op, err)
+				}
+			}
+			if after := f.live(tt.name); after.ResourceVersion != before.ResourceVersion {
+				t.Errorf("it was written all the same: %v", after)
+			}
+		})
+	}
+}
+
+// meddler does something before, or instead of looking, at the moment of an apply.
+type meddler struct {
+	client.Client
+
+	beforeApply func()
+	get         func(obj client.Object) bool // true: answered
+}
+
+func (m *meddler) Apply(ctx context.Context, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	if f := m.beforeApply; f != nil {
+		m.beforeApply = nil
+		f()
+	}
+	return m.Client.Apply(ctx, obj, opts...)
+}
+
+func (m *meddler) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	if m.get != nil && m.get(obj) {
+		return nil
+	}
+	return m.Client.Get(ctx, key, obj, opts...)
+}
+
+func TestAFirstApplyThatMeetsAnotherCreatorLetsGo(t *testing.T) {
+	f := setUp(t)
+	m := &meddler{Client: f.WithWatch, beforeApply: func() {
+		f.must(f.Create(t.Context(), f.configMap("a", "theirs=1"), client.FieldOwner("a-person")))
+	}}
+	_, err := apply.New(m, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", f.configMap("a", "ours=1"))
+	var conflict *apply.ConflictError
+	if !errors.As(err, &conflict) || conflict.Holder != `field manager "a-person"` {
+		t.Errorf("got %v, want a conflict", err)
+	}
+	cm := f.live("a")
+	if fmt.Sprint(cm.Data) != "map[theirs:1]" || len(cm.OwnerReferences) != 0 || len(cm.Labels) != 0 || len(cm.ManagedFields) != 1 {
+		t.Errorf("traces of us are left: %v %v %v %v", cm.Data, cm.OwnerReferences, cm.Labels, cm.ManagedFields)
+	}
+}
+
+func TestAFirstApplyThatMeetsAnotherValueWaits(t *testing.T) {
+	f := setUp(t)
+	m := &meddler{Client: f.WithWatch, beforeApply: func() {
+		f.must(f.Create(t.Context(), f.configMap("a", "k=theirs"), client.FieldOwner("a-person")))
+	}}
+	_, err := apply.New(m, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", f.configMap("a", "k=ours"))
+	if !condition.IsWait(err) {
+		t.Errorf("got %v, want a wait", err)
+	}
+	if cm := f.live("a"); cm.Data["k"] != "theirs" || len(cm.OwnerReferences) != 0 {
+		t.Errorf("traces of us are left: %v %v", cm.Data, cm.OwnerReferences)
+	}
+}
+
+func TestAnObjectMadeAnewBehindTheCacheIsDecidedAnew(t *testing.T) {
+	f := setUp(t)
+	f.apply(f.configMap("a", "k=1"), object.OpCreated)
+	stale := f.live("a")
+	cache := &meddler{Client: f.WithWatch, get: func(obj client.Object) bool {
+		cm, ok := obj.(*corev1.ConfigMap)
+		if ok {
+			stale.DeepCopyInto(cm)
+		}
+		return ok
+	}}
+	behind := apply.New(cache, controller, apply.Options{Live: f.WithWatch})
+
+	f.must(f.Delete(t.Context(), f.configMap("a")))
+	res, err := behind.Apply(t.Context(), f.owner, "store", f.configMap("a", "k=2"))
+	if err != nil || res.Op != object.OpCreated {
+		t.Fatalf("an object that is gone: %q, %v; want it created", res.Op, err)
+	}
+	f.must(f.Delete(t.Context(), f.configMap("a")))
+	f.must(f.Create(t.Context(), f.configMap("a", "theirs=1"), client.FieldOwner("a-person")))
+	_, err = behind.Apply(t.Context(), f.owner, "store", f.configMap("a", "k=2"))
+	var conflict *apply.ConflictError
+	if !errors.As(err, &conflict) {
+		t.Errorf("an object that somebody else made anew: %v; want a conflict", err)
+	}
+	res, err = behind.Delete(t.Context(), f.owner, f.configMap("a"))
+	if err != nil || res.Op != object.OpNone {
+		t.Errorf("deleting what somebody else made anew: %q, %v; want it left alone", res.Op, err)
+	}
+	if cm := f.live("a"); fmt.Sprint(cm.Data) != "map[theirs:1]" {
+		t.Errorf("data is %v", cm.Data)
+	}
+}
+
+func TestRefusalsAreToldApart(t *testing.T) {
+	f := setUp(t)
+	unserved := &unstructured.Unstructured{}
+	unserved.SetAPIVersion("nobody.example.com/v1")
+	unserved.SetKind("Gadget")
+	unserved.SetNamespace(f.ns)
+	unserved.SetName("g")
+	_, err := f.applier.Apply(t.Context(), f.owner, "store", unserved)
+	var wait *condition.WaitError
+	if !errors.As(err, &wait) || wait.After == 0 || !strings.Contains(wait.Message, "does not serve Gadget (nobody.example.com/v1)") {
+		t.Errorf("a kind that is not served: %v", err)
+	}
+
+	cfg := f.cluster.Config()
+	cfg.Impersonate = rest.ImpersonationConfig{UserName: "nobody"}
+	nobody, err := client.New(cfg, client.Options{Scheme: f.Scheme()})
+	f.must(err)
+	for verb, do := range map[string]func(a *apply.Applier) error{
+		"get": func(a *apply.Applier) error {
+			_, err := a.Apply(t.Context(), f.owner, "store", f.configMap("a"))
+			return err
+		},
+	} {
+		err := do(apply.New(nobody, controller, apply.Options{}))
+		var denied *apply.DeniedError
+		if !errors.As(err, &denied) || denied.Verb != verb || denied.Resource != "configmaps" || !strings.Contains(denied.Scope, f.ns) {
+			t.Errorf("%s without the right: %v", verb, err)
+		}
+	}
+	reads := &splitReader{Client: nobody, reader: f.WithWatch}
+	_, err = apply.New(reads, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", f.configMap("a"))
+	var denied *apply.DeniedError
+	if !errors.As(err, &denied) || denied.Verb != "patch" || condition.ReasonOf(err) != condition.PermissionDenied {
+		t.Errorf("patch without the right: %v", err)
+	}
+
+	held := f.configMap("held", "k=1")
+	held.Finalizers = []string{"test.armature.dev/hold"}
+	f.apply(held, object.OpCreated)
+	f.must(f.Delete(t.Context(), f.configMap("held")))
+	if _, err := f.applier.Apply(t.Context(), f.owner, "store", held); !condition.IsWait(err) {
+		t.Errorf("an object that is being deleted: %v, want a wait", err)
+	}
+	f.must(f.Patch(t.Context(), f.configMap("held"), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
+}
+
+// splitReader reads as somebody else than it writes.
+type splitReader struct {
+	client.Client
+	reader client.Reader
+}
+
+func (s *splitReader) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	return s.reader.Get(ctx, key, obj, opts...)
+}
+
+func TestATerminatingNamespaceIsAWait(t *testing.T) {
+	f := setUp(t)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "doomed-"}}
+	f.must(f.Create(t.Context(), ns))
+	hold := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "hold", Finalizers: []string{"test.armature.dev/hold"}}}
+	f.must(f.Create(t.Context(), hold))
+	f.must(f.Delete(t.Context(), ns))
+	owner := f.owner.DeepCopy()
+	owner.SetNamespace(ns.Name)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "late"}}
+	armaturetest.Eventually(t, 10*time.Second, func() string {
+		_, err := f.applier.Apply(t.Context(), owner, "store", cm)
+		if !condition.IsWait(err) || !strings.Contains(err.Error(), ns.Name) {
+			return fmt.Sprintf("got %v, want a wait that names the namespace", err)
+		}
+		return ""
+	})
+	f.must(f.Patch(t.Context(), hold, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
+}
+
+func TestDeleteAndReleaseTouchOnlyOurs(t *testing.T) {
+	f := setUp(t)
+	f.apply(f.configMap("a", "k=1"), object.OpCreated)
+	f.apply(f.configMap("b", "k=1"), object.OpCreated)
+	res, err := f.applier.Release(t.Context(), f.owner, f.configMap("a"))
+	if err != nil || res.Op != object.OpReleased {
+		t.Fatalf("release: %q, %v", res.Op, err)
+	}
+	if cm := f.live("a"); len(cm.OwnerReferences) != 0 || len(cm.Labels) != 0 || cm.Data["k"] != "1" {
+		t.Errorf("released: %v %v %v", cm.OwnerReferences, cm.Labels, cm.Data)
+	}
+	for _, name := range []string{"a", "absent"} {
+		if res, err := f.applier.Delete(t.Context(), f.owner, f.configMap(name)); err != nil || res.Op != object.OpNone {
+			t.Errorf("deleting %s: %q, %v; want nothing done", name, res.Op, err)
+		}
+		if res, err := f.applier.Release(t.Context(), f.owner, f.configMap(name)); err != nil || res.Op != object.OpNone {
+			t.Errorf("releasing %s: %q, %v; want nothing done", name, res.Op, err)
+		}
+	}
+	if res, err := f.applier.Delete(t.Context(), f.owner, f.configMap("b")); err != nil || res.Op != object.OpDeleted {
+		t.Errorf("deleting ours: %q, %v", res.Op, err)
+	}
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(f.configMap("b")), f.configMap("b")); !apierrors.IsNotFound(err) {
+		t.Errorf("it is still there: %v", err)
+	}
+}
+
+func TestDeleteTakesTheDependentsAlong(t *testing.T) {
+	f := setUp(t)
+	replicas := int32(1)
+	labels := map[string]string{"app": "web"}
+	web := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.ns, Name: "web"},
+		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1"}}},
+		}},
+	}
+	f.apply(web, object.OpCreated)
+	pods := func(want int) {
+		t.Helper()
+		armaturetest.Eventually(t, 20*time.Second, func() string {
+			list := &corev1.PodList{}
+			if err := f.List(t.Context(), list, client.InNamespace(f.ns)); err != nil || len(list.Items) != want {
+				return fmt.Sprintf("%d pods, want %d (%v)", len(list.Items), want, err)
+			}
+			return ""
+		})
+	}
+	pods(1)
+	if _, err := f.applier.Delete(t.Context(), f.owner, web); err != nil {
+		t.Fatal(err)
+	}
+	pods(0)
+}

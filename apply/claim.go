@@ -1,0 +1,81 @@
+package apply
+
+import (
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/armature-go/armature/object"
+)
+
+// Manager returns the field manager under which the owner's objects are applied:
+// the controller and the owner's UID, so that two owners are never one writer.
+func (a *Applier) Manager(owner object.Object) string {
+	return a.controller + "/" + string(owner.GetUID())
+}
+
+// owns reports whether the object is the owner's to apply: its controller
+// reference says so or, where that is missing, our field manager is on it.
+func (a *Applier) owns(owner, obj object.Object) bool {
+	if ref := metav1.GetControllerOf(obj); ref != nil {
+		return ref.UID == owner.GetUID()
+	}
+	return a.applied(owner, obj)
+}
+
+// deletable reports whether the object may be deleted on behalf of the owner,
+// which takes every mark that we leave.
+func (a *Applier) deletable(owner, obj object.Object) bool {
+	ref := metav1.GetControllerOf(obj)
+	return ref != nil && ref.UID == owner.GetUID() && obj.GetLabels()[ComponentLabel] != "" && a.applied(owner, obj)
+}
+
+// applied reports whether our field manager is on the object.
+func (a *Applier) applied(owner, obj object.Object) bool {
+	return entry(obj, a.Manager(owner), "") != nil
+}
+
+// holder names who else has a hand on the object; empty if nobody.
+func (a *Applier) holder(obj, owner object.Object) string {
+	if ref := metav1.GetControllerOf(obj); ref != nil && ref.UID != owner.GetUID() {
+		return ref.Kind + " " + ref.Name
+	}
+	var managers []string
+	for _, e := range obj.GetManagedFields() {
+		if e.Manager != a.Manager(owner) && e.Subresource == "" && !slices.Contains(managers, e.Manager) {
+			managers = append(managers, e.Manager)
+		}
+	}
+	if len(managers) == 0 {
+		return ""
+	}
+	slices.Sort(managers)
+	return fmt.Sprintf("field manager %q", managers[0])
+}
+
+func entry(obj object.Object, manager, subresource string) *metav1.ManagedFieldsEntry {
+	for i, e := range obj.GetManagedFields() {
+		if e.Manager == manager && e.Subresource == subresource && e.Operation == metav1.ManagedFieldsOperationApply {
+			return &obj.GetManagedFields()[i]
+		}
+	}
+	return nil
+}
+
+// OwnerUIDs returns the UIDs of an object's controllers, at most one. It is the
+// index function behind [OwnerIndex].
+func OwnerUIDs(obj object.Object) []string {
+	if ref := metav1.GetControllerOf(obj); ref != nil {
+		return []string{string(ref.UID)}
+	}
+	return nil
+}
+
+// OwnerIndex is the name of the cache index that [Applier.Owned] lists by.
+const OwnerIndex = "armature.dev/owner-uid"
+
+func indexOf(refs []metav1.OwnerReference, uid types.UID) int {
+	return slices.IndexFunc(refs, func(ref metav1.OwnerReference) bool { return ref.UID == uid })
+}

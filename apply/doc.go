@@ -1,0 +1,16 @@
+// Package apply makes one object so.
+//
+// It is the only package that writes objects to the cluster. An [Applier] sends
+// canonical trees by server-side apply, under one field manager for each
+// controller and owner, and never touches an object by its name alone:
+//
+//	seen and ours ──▶ apply, forced, with the object's UID as a precondition
+//	not seen      ──▶ one live read ──▶ absent: apply, not forced, and look at the answer
+//	                                └─▶ somebody else's: refuse, and say whose
+//
+// An object is the owner's if its controller reference says so, or, where that
+// was taken away, if the owner's field manager still stands on it.
+//
+// What it refuses is told apart by type: [*ConflictError], [*DeniedError] and the
+// waits of package condition. It does not decide what should exist.
+package apply

@@ -1,0 +1,127 @@
+package apply
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+
+	"github.com/armature-go/armature/object"
+)
+
+// noMatchRetry is how long to wait before asking again for a kind that the
+// cluster does not serve; discovery has no watch. conflictRetry is how long to wait
+// for the cache after the owner turned out to be newer than what was read.
+const (
+	noMatchRetry  = 30 * time.Second
+	conflictRetry = 200 * time.Millisecond
+)
+
+type hash = [sha256.Size]byte
+
+// record is what the server said about an object the last time that we wrote it.
+type record struct {
+	uid             types.UID
+	resourceVersion string
+	content         hash
+}
+
+// records holds one record for each object of each owner.
+type records struct {
+	mu sync.Mutex
+	of map[types.UID]map[object.Key]record
+}
+
+func (r *records) get(owner types.UID, key object.Key) (record, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	rec, ok := r.of[owner][key]
+	return rec, ok
+}
+
+func (r *records) put(owner types.UID, key object.Key, rec record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of == nil {
+		r.of = map[types.UID]map[object.Key]record{}
+	}
+	if r.of[owner] == nil {
+		r.of[owner] = map[object.Key]record{}
+	}
+	r.of[owner][key] = rec
+}
+
+func (r *records) drop(owner types.UID, key object.Key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.of[owner], key)
+}
+
+// Forget drops everything that is remembered about an owner. Call it when the
+// owner is gone.
+func (a *Applier) Forget(owner types.UID) {
+	a.records.mu.Lock()
+	defer a.records.mu.Unlock()
+	delete(a.records.of, owner)
+}
+
+// lastKnown is the content of the object before the current apply: what was read,
+// unless our own last write is newer than that.
+func (a *Applier) lastKnown(owner object.Object, key object.Key, seen object.Object) (hash, error) {
+	rec, ok := a.records.get(owner.GetUID(), key)
+	if ok && rec.uid == seen.GetUID() && newer(rec.resourceVersion, seen.GetResourceVersion()) {
+		return rec.content, nil
+	}
+	if u, ok := seen.(*unstructured.Unstructured); ok {
+		return contentHash(u), nil
+	}
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
+	if err != nil {
+		return hash{}, err
+	}
+	return contentHash(&unstructured.Unstructured{Object: tree}), nil
+}
+
+// newer reports whether resource version a is later than b. Versions that cannot
+// be compared are not.
+func newer(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order > 0
+}
+
+// contentHash is a digest of what an apply can change: everything but the status
+// and what the server keeps about the object.
+func contentHash(obj *unstructured.Unstructured) hash {
+	tree := make(map[string]any, len(obj.Object))
+	for k, v := range obj.Object {
+		tree[k] = v
+	}
+	for _, k := range []string{"apiVersion", "kind", "status"} {
+		delete(tree, k)
+	}
+	if meta, ok := tree["metadata"].(map[string]any); ok {
+		kept := make(map[string]any, len(meta))
+		for k, v := range meta {
+			kept[k] = v
+		}
+		for _, k := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp"} {
+			delete(kept, k)
+		}
+		tree["metadata"] = kept
+	}
+	return digest(tree)
+}
+
+// digest is a hash of a tree of JSON values; the keys of maps do not count as ordered.
+func digest(tree map[string]any) hash {
+	raw, err := json.Marshal(tree)
+	if err != nil {
+		return hash{} // equal to nothing that was sent
+	}
+	return sha256.Sum256(raw)
+}

@@ -1,0 +1,107 @@
+package apply
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/object"
+)
+
+// ConflictError says that an object is somebody else's.
+type ConflictError struct {
+	Key    object.Key
+	Holder string // whose: a controller, or a field manager
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("%s belongs to %s; rename one of the two, or delete the other", e.Key.Short(), e.Holder)
+}
+
+// ConditionReason is the reason that a condition shows for this error.
+func (e *ConflictError) ConditionReason() condition.Reason { return condition.Conflict }
+
+// DeniedError says that the server forbids the request: a right is missing, or a
+// policy refuses it.
+type DeniedError struct {
+	Verb     string // get, patch, delete
+	Resource string // statefulsets.apps
+	Scope    string // namespace "shop", or the cluster
+	Cause    error  // what the server said
+}
+
+func (e *DeniedError) Error() string {
+	return fmt.Sprintf("may not %s %s in %s: %v", e.Verb, e.Resource, e.Scope, e.Cause)
+}
+
+func (e *DeniedError) Unwrap() error { return e.Cause }
+
+// ConditionReason is the reason that a condition shows for this error.
+func (e *DeniedError) ConditionReason() condition.Reason { return condition.PermissionDenied }
+
+// refusal gives a refused request its kind: a wait, a missing right, or itself.
+// It reads the status of the answer, never its text.
+func refusal(err error, verb string, key object.Key) error {
+	var known interface{ ConditionReason() condition.Reason }
+	switch {
+	case errors.As(err, &known):
+		return err
+	case meta.IsNoMatchError(err):
+		return &condition.WaitError{
+			Message: fmt.Sprintf("the cluster does not serve %s (%s); install its CustomResourceDefinition", key.GVK.Kind, key.GVK.GroupVersion()),
+			After:   noMatchRetry,
+		}
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return &condition.WaitError{Message: fmt.Sprintf("namespace %q is being deleted", key.Namespace)}
+	case apierrors.IsForbidden(err):
+		return &DeniedError{Verb: verb, Resource: resource(err, key), Scope: scope(key), Cause: err}
+	default:
+		return fmt.Errorf("%s %s: %w", gerunds[verb], key.Short(), err)
+	}
+}
+
+var gerunds = map[string]string{"get": "reading", "patch": "applying", "delete": "deleting", "list": "listing"}
+
+func scope(key object.Key) string {
+	if key.Namespace == "" {
+		return "the cluster"
+	}
+	return fmt.Sprintf("namespace %q", key.Namespace)
+}
+
+// resource names the resource as the server does, or by its kind.
+func resource(err error, key object.Key) string {
+	var status apierrors.APIStatus
+	if errors.As(err, &status) {
+		if d := status.Status().Details; d != nil && d.Kind != "" {
+			return strings.TrimSuffix(d.Kind+"."+d.Group, ".")
+		}
+	}
+	return key.GVK.GroupKind().String()
+}
+
+// isGone reports whether a request that named an object by its UID found it
+// absent (409) or replaced by another (422 on metadata.uid).
+func isGone(err error) bool {
+	switch {
+	case apierrors.IsConflict(err):
+		return !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
+	case apierrors.IsInvalid(err):
+		var status apierrors.APIStatus
+		if !errors.As(err, &status) || status.Status().Details == nil {
+			return false
+		}
+		for _, c := range status.Status().Details.Causes {
+			if c.Field == "metadata.uid" {
+				return true
+			}
+		}
+	}
+	return false
+}

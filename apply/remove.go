@@ -1,0 +1,148 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-go/armature/object"
+)
+
+// Delete deletes the object if it is the owner's: controller reference, component
+// label and field manager all say so. Only the name of obj is used. An object that
+// does not exist, is being deleted already or is somebody else's is left as it is,
+// and no error; so is a kind that the cluster does not serve. Dependents go in the
+// background.
+func (a *Applier) Delete(ctx context.Context, owner, obj object.Object) (Result, error) {
+	key, err := object.KeyOf(a.client.Scheme(), obj)
+	if err != nil {
+		return Result{}, err
+	}
+	seen, err := a.read(ctx, a.client, obj, key)
+	if meta.IsNoMatchError(err) || err == nil && seen == nil {
+		return Result{Op: object.OpNone}, nil
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	if seen.GetDeletionTimestamp() != nil || !a.deletable(owner, seen) {
+		return Result{Op: object.OpNone, Live: seen}, nil
+	}
+	uid := seen.GetUID()
+	err = a.client.Delete(ctx, seen.(client.Object), client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone, or another of that name: the next pass sees it
+		return Result{Op: object.OpNone}, nil
+	case err != nil:
+		return Result{}, refusal(err, "delete", key)
+	}
+	a.records.drop(owner.GetUID(), key)
+	return Result{Op: object.OpDeleted, Live: seen}, nil
+}
+
+// Release takes the owner's reference and the component label off the object, so
+// that it outlives the owner. Only the name of obj is used; an object that does not
+// exist or has no such reference is left as it is.
+func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result, error) {
+	key, err := object.KeyOf(a.client.Scheme(), obj)
+	if err != nil {
+		return Result{}, err
+	}
+	seen, err := a.read(ctx, a.client, obj, key)
+	if err != nil || seen == nil {
+		return Result{Op: object.OpNone}, err
+	}
+	at := indexOf(seen.GetOwnerReferences(), owner.GetUID())
+	if at < 0 {
+		return Result{Op: object.OpNone, Live: seen}, nil
+	}
+	ref := fmt.Sprintf("/metadata/ownerReferences/%d", at)
+	steps := []patchStep{
+		{Op: "test", Path: "/metadata/uid", Value: seen.GetUID()},
+		{Op: "test", Path: ref + "/uid", Value: owner.GetUID()},
+		{Op: "remove", Path: ref},
+	}
+	if _, labelled := seen.GetLabels()[ComponentLabel]; labelled {
+		steps = append(steps, patchStep{Op: "remove", Path: "/metadata/labels/armature.dev~1component"})
+	}
+	if err := a.amend(ctx, key, obj, "", steps); err != nil {
+		return Result{}, refusal(err, "patch", key)
+	}
+	a.records.drop(owner.GetUID(), key)
+	return Result{Op: object.OpReleased, Live: seen}, nil
+}
+
+// Owned lists the owner's objects of the given kinds from the cache: those that
+// [Applier.Delete] would delete. The cache needs the index [OwnerIndex].
+func (a *Applier) Owned(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) ([]object.Object, error) {
+	var owned []object.Object
+	for _, gvk := range kinds {
+		list, err := a.list(gvk)
+		if err != nil {
+			return nil, err
+		}
+		err = a.client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{OwnerIndex: string(owner.GetUID())})
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, refusal(err, "list", object.Key{GVK: gvk, Namespace: owner.GetNamespace()})
+		}
+		items, err := meta.ExtractList(list)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range items {
+			if obj, ok := item.(object.Object); ok && a.deletable(owner, obj) {
+				owned = append(owned, obj)
+			}
+		}
+	}
+	return owned, nil
+}
+
+func (a *Applier) list(gvk schema.GroupVersionKind) (client.ObjectList, error) {
+	fresh, err := a.client.Scheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	if err != nil {
+		return nil, err
+	}
+	list, ok := fresh.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%T is no list of objects", fresh)
+	}
+	return list, nil
+}
+
+// patchStep is one operation of a JSON patch (RFC 6902).
+type patchStep struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+// amend sends a small guarded patch to the named object: its tests make the server
+// refuse it where the object is not what was seen. The subresource is empty or status.
+func (a *Applier) amend(ctx context.Context, key object.Key, like object.Object, subresource string, steps []patchStep) error {
+	raw, err := json.Marshal(steps)
+	if err != nil {
+		return err
+	}
+	target, err := a.empty(like, key)
+	if err != nil {
+		return err
+	}
+	target.SetName(key.Name)
+	target.SetNamespace(key.Namespace)
+	patch := client.RawPatch(types.JSONPatchType, raw)
+	if subresource == "" {
+		return a.client.Patch(ctx, target, patch, client.FieldOwner(a.controller))
+	}
+	return a.client.SubResource(subresource).Patch(ctx, target, patch, client.FieldOwner(a.controller))
+}

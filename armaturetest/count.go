@@ -1,0 +1,136 @@
+package armaturetest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+)
+
+// Requests counts what one client sent to the API server. At rest an operator
+// makes neither reads nor writes.
+type Requests struct {
+	Reads, Writes             int // of objects
+	StatusReads, StatusWrites int // of the subresource status
+	Watches                   int // and the lists that begin them
+	Leases, Events            int
+	Reviews                   int // of access
+	Discovery                 int // what the server offers, and whether it is well
+}
+
+// Sum is the number of requests that a passage at rest must not make: reads and
+// writes of objects and of status.
+func (r Requests) Sum() int { return r.Reads + r.Writes + r.StatusReads + r.StatusWrites }
+
+func (r Requests) String() string {
+	return fmt.Sprintf("%d reads, %d writes, %d status reads, %d status writes (apart: %d watches, %d leases, %d events, %d reviews, %d discovery)",
+		r.Reads, r.Writes, r.StatusReads, r.StatusWrites, r.Watches, r.Leases, r.Events, r.Reviews, r.Discovery)
+}
+
+// Count returns what reached the API server while during ran from clients whose
+// user agent begins with the given text, as the server itself logged it. Only a
+// plane keeps such a log; with another cluster the test is skipped.
+func (c *Cluster) Count(t testing.TB, userAgent string, during func()) Requests {
+	t.Helper()
+	if c.audit == "" {
+		t.Skip("counting requests needs the audit log of a plane; unset " + envKubeconfig)
+	}
+	log, err := os.Open(c.audit)
+	if err != nil {
+		t.Fatalf("opening the audit log: %v", err)
+	}
+	defer log.Close() //nolint:errcheck // it was only read
+	if _, err := log.Seek(0, io.SeekEnd); err != nil {
+		t.Fatalf("opening the audit log: %v", err)
+	}
+	during()
+	n, err := count(log, userAgent)
+	if err != nil {
+		t.Fatalf("reading the audit log: %v", err)
+	}
+	return n
+}
+
+// auditEvent is the part of an audit event that is counted by.
+type auditEvent struct {
+	Stage     string `json:"stage"`
+	Verb      string `json:"verb"`
+	UserAgent string `json:"userAgent"`
+	ObjectRef *struct {
+		APIGroup    string `json:"apiGroup"`
+		Resource    string `json:"resource"`
+		Subresource string `json:"subresource"`
+	} `json:"objectRef"`
+}
+
+func count(log io.Reader, userAgent string) (Requests, error) {
+	var n Requests
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e auditEvent
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return n, err
+		}
+		if strings.HasPrefix(e.UserAgent, userAgent) && (e.Stage == "ResponseComplete" || e.Verb == "watch" && e.Stage == "ResponseStarted") {
+			n.add(e)
+		}
+	}
+	return n, lines.Err()
+}
+
+// reading are the verbs that change nothing.
+var reading = map[string]bool{"get": true, "head": true}
+
+func (r *Requests) add(e auditEvent) {
+	switch ref := e.ObjectRef; {
+	case ref == nil || ref.Resource == "":
+		r.Discovery++
+	case e.Verb == "watch" && e.Stage != "ResponseStarted": // counted when it began
+	case e.Verb == "watch" || e.Verb == "list":
+		r.Watches++
+	case ref.Resource == "leases":
+		r.Leases++
+	case ref.Resource == "events":
+		r.Events++
+	case ref.APIGroup == "authorization.k8s.io":
+		r.Reviews++
+	case ref.Subresource == "status" && reading[e.Verb]:
+		r.StatusReads++
+	case ref.Subresource == "status":
+		r.StatusWrites++
+	case reading[e.Verb]:
+		r.Reads++
+	default:
+		r.Writes++
+	}
+}
+
+// Passes returns how often the controllers of an operator that runs in this process
+// have been through a pass. The name is that in operator.Options.
+func Passes(t testing.TB, operator string) int {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatalf("reading the metrics: %v", err)
+	}
+	sum := 0.0
+	for _, f := range families {
+		if f.GetName() != "controller_runtime_reconcile_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "controller" && strings.HasPrefix(l.GetValue(), operator+"-") {
+					sum += m.GetCounter().GetValue()
+				}
+			}
+		}
+	}
+	return int(sum)
+}

@@ -1,0 +1,306 @@
+package component
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/armature-go/armature/apply"
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/kind"
+	"github.com/armature-go/armature/object"
+	"github.com/armature-go/armature/resource"
+)
+
+// Run takes the components of an owner through one pass and returns what to report.
+// The conditions on the owner are those of the pass before; Run replaces them as it
+// goes, in memory only, so that a component sees what an earlier one has become.
+//
+// Where [Validate] finds a mistake nothing is written, and the result has no
+// reports, only Ready False with reason Invalid.
+func Run(ctx context.Context, env Env, owner Owner, components []Component) Result {
+	if err := Validate(env, owner, components); err != nil {
+		return Failed(env, owner, err)
+	}
+	owned, err := env.Applier.Owned(ctx, owner, env.Owns)
+	if err != nil {
+		return Failed(env, owner, err)
+	}
+	if env.Kinds == nil {
+		env.Kinds = kind.Builtin()
+	}
+	p := &pass{env: env, owner: owner, owned: map[object.Key]object.Object{}}
+	for _, obj := range owned {
+		key, err := object.KeyOf(env.Scheme, obj)
+		if err != nil {
+			return Failed(env, owner, err)
+		}
+		p.owned[key] = obj
+	}
+	var res Result
+	for _, c := range components {
+		report := p.run(ctx, c)
+		condition.Set(owner.Conditions(), report.Condition, metav1.NewTime(env.now()))
+		stored, _ := condition.Find(*owner.Conditions(), c.Condition)
+		report.Condition = stored
+		report.After = sooner(report.After, graceLeft(stored, c.Grace, env.now()))
+		res.Reports = append(res.Reports, report)
+		res.After = sooner(res.After, report.After)
+		res.Err = errors.Join(res.Err, report.Err)
+	}
+	changes, err := p.prune(ctx, components, res.Reports)
+	res.Changes, res.Err = changes, errors.Join(res.Err, err)
+	res.Ready = ready(env, owner, components)
+	if err != nil {
+		res.Ready = notReady(env, owner, err)
+	}
+	return res
+}
+
+// Failed is the result of a pass that could not begin: Ready is False with the
+// reason of err, and no component is judged.
+func Failed(env Env, owner Owner, err error) Result {
+	res := Result{Ready: notReady(env, owner, err)}
+	var wait *condition.WaitError
+	switch {
+	case errors.As(err, &wait):
+		res.After = wait.After
+	case !condition.IsInvalid(err):
+		res.Err = err
+	}
+	return res
+}
+
+func ready(env Env, owner Owner, components []Component) metav1.Condition {
+	var parts []condition.Part
+	for _, c := range components {
+		parts = append(parts, condition.Part{Name: c.Name, Condition: c.Condition})
+	}
+	return store(env, owner, condition.Aggregate(Ready, owner.GetGeneration(), *owner.Conditions(), parts...))
+}
+
+func notReady(env Env, owner Owner, err error) metav1.Condition {
+	return store(env, owner, metav1.Condition{
+		Type: Ready, Status: metav1.ConditionFalse, Reason: string(condition.ReasonOf(err)), Message: text(err), ObservedGeneration: owner.GetGeneration(),
+	})
+}
+
+func store(env Env, owner Owner, c metav1.Condition) metav1.Condition {
+	condition.Set(owner.Conditions(), c, metav1.NewTime(env.now()))
+	stored, _ := condition.Find(*owner.Conditions(), c.Type)
+	return stored
+}
+
+// pass is one pass over one owner.
+type pass struct {
+	env   Env
+	owner Owner
+	owned map[object.Key]object.Object // what is the owner's in the cluster, as the cache has it
+}
+
+// entry is a resource with its identity.
+type entry struct {
+	resource.Declaration
+
+	key object.Key
+}
+
+// run takes one component through the pass. A panic in the component's code is
+// its error.
+func (p *pass) run(ctx context.Context, c Component) (report Report) {
+	start := p.env.now()
+	r := &run{pass: p, component: c, report: Report{Name: c.Name, Started: p.started(c)}}
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.fail(&PanicError{Component: c.Name, Cause: cause, Stack: debug.Stack()})
+		}
+		report = r.report
+		report.Took = p.env.now().Sub(start)
+	}()
+	if c.Err != nil {
+		r.fail(c.Err)
+		return
+	}
+	r.all(ctx)
+	return
+}
+
+// PanicError is a panic in the code of one component.
+type PanicError struct {
+	Component string
+	Cause     any
+	Stack     []byte // of the goroutine, for the log
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("the code of component %q panicked: %v", e.Component, e.Cause)
+}
+
+// started reports whether the component has been past its prerequisites: its mark
+// says so, or an object of it exists.
+func (p *pass) started(c Component) bool {
+	if s := RuntimeStatus(p.owner); s != nil {
+		for _, cs := range s.Components {
+			if cs.Name == c.Name && cs.Started {
+				return true
+			}
+		}
+	}
+	for _, obj := range p.owned {
+		if obj.GetLabels()[apply.ComponentLabel] == c.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// run is the way of one component through a pass.
+type run struct {
+	pass      *pass
+	component Component
+	entries   []entry
+	report    Report
+}
+
+// all decides, from the strongest to the weakest, what this pass does with the
+// component.
+func (r *run) all(ctx context.Context) {
+	for _, res := range r.component.Resources {
+		d := res.Declaration()
+		key, err := object.KeyOf(r.pass.env.Scheme, d.Object)
+		if err != nil {
+			r.fail(err)
+			return
+		}
+		r.entries = append(r.entries, entry{Declaration: d, key: key})
+	}
+	on, err := r.component.Gate.Enabled()
+	if err != nil {
+		r.settle(metav1.ConditionFalse, condition.FeatureGateError, err.Error())
+		r.report.Err = err
+		return
+	}
+	if !on {
+		r.disable(ctx)
+		return
+	}
+	if waiting, held := r.held(); held {
+		r.settle(metav1.ConditionFalse, condition.PrerequisiteNotMet, waiting)
+		return
+	}
+	r.report.Started = true
+	if r.component.Suspend {
+		r.suspend(ctx)
+	} else {
+		r.converge(ctx)
+	}
+}
+
+// held reports whether the component has to wait for a prerequisite.
+func (r *run) held() (waiting string, held bool) {
+	if r.report.Started {
+		return "", false
+	}
+	for _, pre := range r.component.After {
+		if ok, waiting := pre.Met(r.pass.owner); !ok {
+			return waiting, true
+		}
+	}
+	return "", false
+}
+
+func (r *run) disable(ctx context.Context) {
+	if err := r.remove(ctx, "the component is disabled", func(e entry) bool { return e.Mode == resource.ModeManage || e.Mode == resource.ModeRemove }); err != nil {
+		r.fail(err)
+		return
+	}
+	r.report.complete = true
+	r.settle(metav1.ConditionTrue, condition.Disabled, "Component is disabled.")
+}
+
+// tidy releases and removes what the component lists as such. A block suppresses
+// the removals: what a blocked pass did not get to know may be what it would delete.
+func (r *run) tidy(ctx context.Context, blocked bool) error {
+	for _, e := range r.entries {
+		if e.Mode != resource.ModeRelease {
+			continue
+		}
+		res, err := r.pass.env.Applier.Release(ctx, r.pass.owner, e.Object)
+		if err != nil {
+			return err
+		}
+		r.changed(e.key, res, "it is released")
+	}
+	if blocked {
+		return nil
+	}
+	r.report.complete = true
+	return r.remove(ctx, "it is no longer wanted", func(e entry) bool { return e.Mode == resource.ModeRemove || e.off() })
+}
+
+// off reports whether a managed resource is switched off. Validate has made sure
+// that the gate can be evaluated.
+func (e entry) off() bool {
+	on, err := e.Gate.Enabled()
+	return e.Mode == resource.ModeManage && err == nil && !on
+}
+
+// active reports whether the object is to be made so.
+func (e entry) active() bool { return e.Mode == resource.ModeManage && !e.off() }
+
+// remove deletes objects of the component, the last first.
+func (r *run) remove(ctx context.Context, cause string, which func(entry) bool) error {
+	var errs []error
+	for _, e := range slices.Backward(r.entries) {
+		if !which(e) {
+			continue
+		}
+		res, err := r.pass.env.Applier.Delete(ctx, r.pass.owner, e.Object)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		r.changed(e.key, res, cause)
+	}
+	return errors.Join(errs...)
+}
+
+func (r *run) changed(key object.Key, res apply.Result, cause string) {
+	if res.Op != object.OpNone && res.Op != "" {
+		r.report.Changes = append(r.report.Changes, Change{Object: res.Live, Key: key, Op: res.Op, Cause: cause})
+	}
+}
+
+// fail ends the component's pass: the condition has the reason of the error.
+func (r *run) fail(err error) {
+	r.report.complete = false
+	var wait *condition.WaitError
+	switch {
+	case condition.IsWait(err):
+		errors.As(err, &wait)
+		r.report.After = sooner(r.report.After, wait.After)
+	case !condition.IsInvalid(err):
+		r.report.Err = fmt.Errorf("component %q: %w", r.component.Name, err)
+	}
+	r.settle(metav1.ConditionFalse, condition.ReasonOf(err), text(err))
+}
+
+// settle sets the component's condition, whatever it was before.
+func (r *run) settle(status metav1.ConditionStatus, reason condition.Reason, message string) {
+	r.report.Condition = metav1.Condition{
+		Type: r.component.Condition, Status: status, Reason: string(reason), Message: message, ObservedGeneration: r.pass.owner.GetGeneration(),
+	}
+}
+
+// sooner returns the shorter of two waits; 0 is no wait at all.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,298 @@
+package operator_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-go/armature/armaturetest"
+	"github.com/armature-go/armature/component"
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/operator"
+	"github.com/armature-go/armature/resource"
+)
+
+func TestBringsUpAndReports(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		return []component.Component{holding(x, x.Name)}, nil
+	})
+	x := f.create("a", "one")
+	f.wait("a", "Ready True Healthy 1 of 1 ready")
+	f.wait("a", "StoreReady True Healthy")
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
+		t.Fatal(err)
+	}
+	if x.Status.ObservedGeneration != 1 || len(x.Status.Components) != 1 || !x.Status.Components[0].Started {
+		t.Errorf("status is %+v", x.Status)
+	}
+	cm := f.configMap("a")
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
+		t.Fatal(err)
+	}
+	if cm.Data["value"] != "one" || cm.Labels["armature.dev/component"] != "store" || !metav1.IsControlledBy(cm, x) {
+		t.Errorf("the ConfigMap is %v %v %v", cm.Data, cm.Labels, cm.OwnerReferences)
+	}
+	x.Spec.Value = "two"
+	if err := f.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	armaturetest.Eventually(t, 10*time.Second, func() string {
+		if err := f.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
+			return err.Error()
+		}
+		if cm.Data["value"] != "two" {
+			return "the value is " + cm.Data["value"]
+		}
+		return ""
+	})
+	f.wait("a", "Ready True Healthy")
+}
+
+func TestInvalidComponentsAreRefusedBeforeTheFirstWrite(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		elsewhere := holding(x, "c")
+		elsewhere.Resources = append(elsewhere.Resources,
+			resource.Manage(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "c"}}),
+			resource.Manage((*corev1.ConfigMap)(nil)),
+			resource.Manage(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: "c"}}))
+		return []component.Component{holding(x, "a"), holding(x, "a"), elsewhere}, nil
+	})
+	n := f.cluster.Count(t, f.name, func() {
+		f.create("a", "one")
+		f.wait("a", `Ready False Invalid component "store": another component has this name`)
+	})
+	for _, want := range []string{
+		`component "store" has condition type StoreReady too`,
+		`ConfigMap a: the component has two resources for this object`,
+		`resource 3: its object is nil`,
+		`it is in namespace "kube-system", and its owner in "` + f.ns + `"; set its namespace to "` + f.ns + `"`,
+		`kind ServiceAccount (v1) is not declared; add it to operator.Kinds.Owns`,
+	} {
+		f.wait("a", "Ready False Invalid "+want)
+	}
+	if n.Writes != 0 || n.StatusWrites != 1 {
+		t.Errorf("invalid components made %s, want one status write and no other", n)
+	}
+}
+
+func TestAComponentThatCannotBeBuiltLeavesTheOthersAlone(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		broken := component.Component{Name: "broken", Condition: "BrokenReady", Err: &condition.InvalidError{Field: "spec.value", Problem: "it is odd", Fix: "make it even"}}
+		panics := component.Component{Name: "panics", Condition: "PanicsReady", Resources: []component.Resource{
+			resource.Manage(f.configMap("never")).Guard(func(*corev1.ConfigMap) error { panic("boo") }),
+		}}
+		return []component.Component{broken, panics, holding(x, "good")}, nil
+	})
+	f.create("a", "one")
+	f.wait("a", "BrokenReady False Invalid spec.value: it is odd; make it even")
+	f.wait("a", "PanicsReady False Error panicked: boo")
+	f.wait("a", "StoreReady True Healthy")
+	f.wait("a", "Ready False Invalid 1 of 3 ready")
+}
+
+func TestFactsAreAskedForAndWatched(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, facts *resource.Facts) ([]component.Component, error) {
+		first, ok := resource.Fact[*corev1.Secret](facts, types.NamespacedName{Namespace: x.Namespace, Name: "first"})
+		if !ok {
+			return []component.Component{{Name: "store", Condition: "StoreReady", Err: &condition.WaitError{Message: "waiting for Secret first"}}}, nil
+		}
+		second, ok := resource.Fact[*corev1.Secret](facts, types.NamespacedName{Namespace: x.Namespace, Name: string(first.Data["next"])})
+		if !ok {
+			return []component.Component{{Name: "store", Condition: "StoreReady", Err: &condition.WaitError{Message: "waiting for Secret " + string(first.Data["next"])}}}, nil
+		}
+		x.Spec.Value = string(second.Data["value"])
+		return []component.Component{holding(x, x.Name)}, nil
+	})
+	f.create("a", "unused")
+	f.wait("a", "StoreReady False Blocked waiting for Secret first")
+	secret := func(name string, data map[string]string) {
+		if err := f.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: f.ns, Name: name}, StringData: data}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret("first", map[string]string{"next": "second"})
+	f.wait("a", "StoreReady False Blocked waiting for Secret second")
+	secret("second", map[string]string{"value": "found"})
+	f.wait("a", "Ready True Healthy")
+	cm := f.configMap("a")
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil || cm.Data["value"] != "found" {
+		t.Errorf("the value is %q, %v", cm.Data["value"], err)
+	}
+}
+
+func TestUndeclaredAndForeignFactsAreRefused(t *testing.T) {
+	f := setUp(t)
+	f.run(operator.Kinds{Owns: configMaps.Owns}, func(x *thing, facts *resource.Facts) ([]component.Component, error) {
+		if x.Name == "undeclared" {
+			resource.Fact[*corev1.Secret](facts, types.NamespacedName{Namespace: x.Namespace, Name: "s"})
+		} else {
+			resource.Fact[*corev1.ConfigMap](facts, types.NamespacedName{Namespace: "default", Name: "s"})
+		}
+		return []component.Component{holding(x, x.Name)}, nil
+	})
+	f.create("undeclared", "")
+	f.create("foreign", "")
+	f.wait("undeclared", "Ready False Invalid add it to operator.Kinds.Reads")
+	f.wait("foreign", `Ready False Invalid in namespace "default"`)
+}
+
+func TestRenamedAndRemovedObjectsGo(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		return []component.Component{holding(x, "by-"+x.Spec.Value)}, nil
+	})
+	foreign := f.configMap("foreign")
+	if err := f.Create(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	x := f.create("a", "one")
+	f.wait("a", "Ready True Healthy")
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
+		t.Fatal(err)
+	}
+	x.Spec.Value = "two"
+	if err := f.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	f.gone("by-one")
+	f.wait("a", "Ready True Healthy")
+	for _, name := range []string{"by-two", "foreign"} {
+		if err := f.Get(t.Context(), client.ObjectKeyFromObject(f.configMap(name)), f.configMap(name)); err != nil {
+			t.Errorf("ConfigMap %s: %v", name, err)
+		}
+	}
+}
+
+func (f *fixture) gone(name string) {
+	f.Helper()
+	armaturetest.Eventually(f, 10*time.Second, func() string {
+		err := f.Get(f.Context(), client.ObjectKeyFromObject(f.configMap(name)), f.configMap(name))
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		return fmt.Sprintf("ConfigMap %s is still there (%v)", name, err)
+	})
+}
+
+func TestReleasedObjectOutlivesItsOwner(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		c := holding(x, x.Name)
+		if x.Spec.Value == "release" {
+			c.Resources = []component.Resource{resource.Release(f.configMap(x.Name))}
+		}
+		return []component.Component{c}, nil
+	})
+	x := f.create("a", "one")
+	f.wait("a", "Ready True Healthy")
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
+		t.Fatal(err)
+	}
+	x.Spec.Value = "release"
+	if err := f.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	f.wait("a", "Ready True Healthy")
+	if err := f.Delete(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	cm := f.configMap("a")
+	armaturetest.Eventually(t, 10*time.Second, func() string {
+		if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); !apierrors.IsNotFound(err) {
+			return fmt.Sprintf("the owner is still there (%v)", err)
+		}
+		return ""
+	})
+	time.Sleep(500 * time.Millisecond) // the garbage collector's chance to be wrong
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil || len(cm.OwnerReferences) != 0 || cm.Labels["armature.dev/component"] != "" {
+		t.Errorf("the released ConfigMap: %v, references %v, labels %v", err, cm.OwnerReferences, cm.Labels)
+	}
+}
+
+func TestEventsTellChangesAndTurnsOnce(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		c := holding(x, x.Name)
+		if x.Spec.Value == "bad" {
+			c.Err = &condition.InvalidError{Field: "spec.value", Problem: "it is bad"}
+		}
+		return []component.Component{c}, nil
+	})
+	x := f.create("a", "one")
+	f.wait("a", "Ready True Healthy")
+	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
+		t.Fatal(err)
+	}
+	x.Spec.Value = "bad"
+	if err := f.Update(t.Context(), x); err != nil {
+		t.Fatal(err)
+	}
+	f.wait("a", "Ready False Invalid")
+	at := armaturetest.Passes(t, f.name)
+	armaturetest.Eventually(t, 20*time.Second, func() string {
+		if n := armaturetest.Passes(t, f.name) - at; n < 5 {
+			return fmt.Sprintf("only %d more passes", n)
+		}
+		return ""
+	})
+	counts := map[string]int{}
+	events := &eventsv1.EventList{}
+	armaturetest.Eventually(t, 10*time.Second, func() string {
+		if err := f.List(t.Context(), events, client.InNamespace(f.ns)); err != nil {
+			return err.Error()
+		}
+		clear(counts)
+		for _, e := range events.Items {
+			counts[e.Type+" "+e.Reason]++
+			if e.Series != nil {
+				counts["repeated"]++
+			}
+		}
+		if counts["Warning Invalid"] == 0 {
+			return fmt.Sprintf("events so far: %v", counts)
+		}
+		return ""
+	})
+	want := map[string]int{"Normal Created": 1, "Normal Healthy": 2, "Warning Invalid": 2}
+	if fmt.Sprint(counts) != fmt.Sprint(want) {
+		t.Errorf("events %v, want %v", counts, want)
+	}
+}
+
+func TestStartIsRefused(t *testing.T) {
+	f := setUp(t)
+	nothing := func(*blunt, *resource.Facts) ([]component.Component, error) { return nil, nil }
+	unserved := func(*absent, *resource.Facts) ([]component.Component, error) { return nil, nil }
+	tests := []struct {
+		name       string
+		controller operator.Controller
+		want       string
+	}{
+		{"conditions are no list-map", operator.For(nothing, operator.Kinds{}), "+listType=map"},
+		{"the kind is not served", operator.For(unserved, operator.Kinds{}), "install its CustomResourceDefinition"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := operator.Run(t.Context(), operator.Options{
+				Name: f.name, Scheme: []func(*runtime.Scheme) error{addThings, addAbsent}, Controllers: []operator.Controller{tt.controller},
+			}, operator.Settings{Config: f.cluster.Config()})
+			var invalid *condition.InvalidError
+			if !errors.As(err, &invalid) || !contains(invalid.Error(), tt.want) {
+				t.Errorf("got %v, want an InvalidError that says %q", err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,74 @@
+package operator
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/armature-go/armature/component"
+	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/object"
+)
+
+// action is how a change is told: the reason and the action of an event, and the
+// verb of its note.
+type action struct{ reason, action, verb string }
+
+var actions = map[object.Op]action{
+	object.OpCreated:  {"Created", "Create", "created"},
+	object.OpUpdated:  {"Updated", "Update", "updated"},
+	object.OpDeleted:  {"Deleted", "Delete", "deleted"},
+	object.OpReleased: {"Released", "Release", "released"},
+}
+
+// report tells people and machines what the pass did: a log line and an event for
+// each change, an event where a condition turned, metrics.
+func (r *reconciler) report(ctx context.Context, read component.Owner, res component.Result) {
+	changes := res.Changes
+	for _, rep := range res.Reports {
+		changes = append(changes, rep.Changes...)
+		r.turned(read, rep.Condition)
+		r.metrics.took(rep.Name, rep.Took)
+		r.metrics.condition(read, rep.Condition)
+	}
+	for _, c := range changes {
+		a := actions[c.Op]
+		ctrl.LoggerFrom(ctx).Info("changed", "object", c.Key.String(), "action", a.verb, "cause", c.Cause)
+		r.recorder.Eventf(read, c.Object, corev1.EventTypeNormal, a.reason, a.action, "%s %s%s", a.verb, c.Key.Short(), because(c.Cause))
+		r.metrics.changed(c)
+	}
+	r.turned(read, res.Ready)
+	r.metrics.condition(read, res.Ready)
+}
+
+func because(cause string) string {
+	if cause == "" {
+		return ""
+	}
+	return ": " + cause
+}
+
+// loud are the categories of reasons that are a Warning when a condition turns to
+// them.
+var loud = map[condition.Category]bool{
+	condition.CategoryFailure: true,
+	condition.CategoryGrace:   true,
+	condition.CategoryFailing: true,
+}
+
+// turned emits an event where a condition became True, or bad.
+func (r *reconciler) turned(read component.Owner, c metav1.Condition) {
+	old, _ := condition.Find(*read.Conditions(), c.Type)
+	if old.Status == c.Status && old.Reason == c.Reason {
+		return
+	}
+	row, _ := condition.Lookup(condition.Reason(c.Reason))
+	switch {
+	case loud[row.Category]:
+		r.recorder.Eventf(read, nil, corev1.EventTypeWarning, c.Reason, c.Type, "%s: %s", c.Type, c.Message)
+	case c.Status == metav1.ConditionTrue && old.Status != c.Status:
+		r.recorder.Eventf(read, nil, corev1.EventTypeNormal, c.Reason, c.Type, "%s: %s", c.Type, c.Message)
+	}
+}
