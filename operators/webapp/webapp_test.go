@@ -116,4 +116,3 @@ func ExampleComponents() {
 	//   *v1.Service shop
 	//   *v1.Deployment shop-frontend
 }
-
