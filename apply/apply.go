@@ -137,12 +137,12 @@ func (a *Applier) update(ctx context.Context, owner object.Object, component str
 	if err != nil {
 		return Result{}, err
 	}
-	before, err := a.lastKnown(owner, key, seen)
+	same, err := a.unchanged(owner, key, seen, live)
 	if err != nil {
 		return Result{}, err
 	}
 	op := object.OpUpdated
-	if before == contentHash(live) {
+	if same {
 		op = object.OpNone
 	}
 	return a.remember(owner, key, live, desired, op)

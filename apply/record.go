@@ -70,21 +70,25 @@ func (a *Applier) Forget(owner types.UID) {
 	delete(a.records.of, owner)
 }
 
-// lastKnown is the content of the object before the current apply: what was read,
-// unless our own last write is newer than that.
-func (a *Applier) lastKnown(owner object.Object, key object.Key, seen object.Object) (hash, error) {
+// unchanged reports whether an apply left the object as it was before. What was
+// before is what was read, unless our own last write is newer than that.
+func (a *Applier) unchanged(owner object.Object, key object.Key, seen object.Object, live *unstructured.Unstructured) (bool, error) {
+	version, content := seen.GetResourceVersion(), hash{}
 	rec, ok := a.records.get(owner.GetUID(), key)
-	if ok && rec.uid == seen.GetUID() && newer(rec.resourceVersion, seen.GetResourceVersion()) {
-		return rec.content, nil
+	if ok && rec.uid == seen.GetUID() && newer(rec.resourceVersion, version) {
+		version, content = rec.resourceVersion, rec.content
 	}
-	if u, ok := seen.(*unstructured.Unstructured); ok {
-		return contentHash(u), nil
+	if version == live.GetResourceVersion() {
+		return true, nil
 	}
-	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
-	if err != nil {
-		return hash{}, err
+	if content == (hash{}) {
+		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
+		if err != nil {
+			return false, err
+		}
+		content = contentHash(&unstructured.Unstructured{Object: tree})
 	}
-	return contentHash(&unstructured.Unstructured{Object: tree}), nil
+	return content == contentHash(live), nil
 }
 
 // newer reports whether resource version a is later than b. Versions that cannot
@@ -97,24 +101,44 @@ func newer(a, b string) bool {
 // contentHash is a digest of what an apply can change: everything but the status
 // and what the server keeps about the object.
 func contentHash(obj *unstructured.Unstructured) hash {
-	tree := make(map[string]any, len(obj.Object))
-	for k, v := range obj.Object {
-		tree[k] = v
-	}
-	for _, k := range []string{"apiVersion", "kind", "status"} {
-		delete(tree, k)
-	}
+	tree := withoutTypes(obj.Object)
+	delete(tree, "status")
 	if meta, ok := tree["metadata"].(map[string]any); ok {
-		kept := make(map[string]any, len(meta))
-		for k, v := range meta {
-			kept[k] = v
-		}
 		for _, k := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp"} {
-			delete(kept, k)
+			delete(meta, k)
 		}
-		tree["metadata"] = kept
 	}
 	return digest(tree)
+}
+
+// withoutTypes copies the maps of a tree without the kind and version of objects,
+// the tree itself and those inside it: a typed object that was read as protobuf
+// has lost the latter, for example in a claim template.
+func withoutTypes(tree map[string]any) map[string]any {
+	_, object := tree["metadata"]
+	out := make(map[string]any, len(tree))
+	for k, v := range tree {
+		if object && (k == "apiVersion" || k == "kind") {
+			continue
+		}
+		out[k] = withoutTypesIn(v)
+	}
+	return out
+}
+
+func withoutTypesIn(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return withoutTypes(v)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = withoutTypesIn(item)
+		}
+		return out
+	default:
+		return v
+	}
 }
 
 // digest is a hash of a tree of JSON values; the keys of maps do not count as ordered.

@@ -297,4 +297,3 @@ func outcome(f *fixture, owner *unstructured.Unstructured) string {
 	b.WriteString("; " + f.words())
 	return b.String()
 }
-

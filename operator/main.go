@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/armature-go/armature/condition"
@@ -99,7 +100,9 @@ func runCommand(opts Options, stderr io.Writer) *cobra.Command {
 		Short: "Run until interrupted",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.Level(-verbosity)})))
+			handler := slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.Level(-verbosity)})
+			ctrl.SetLogger(logr.FromSlogHandler(handler))
+			klog.SetSlogLogger(slog.New(handler)) // client-go's
 			cfg, err := loadConfig(kubeconfig)
 			if err != nil {
 				return err

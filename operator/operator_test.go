@@ -74,7 +74,7 @@ func TestInvalidComponentsAreRefusedBeforeTheFirstWrite(t *testing.T) {
 	})
 	for _, want := range []string{
 		`component "store" has condition type StoreReady too`,
-		`ConfigMap a: the component has two resources for this object`,
+		`ConfigMap a: the object is in component "store" too; an object belongs to one component`,
 		`resource 3: its object is nil`,
 		`it is in namespace "kube-system", and its owner in "` + f.ns + `"; set its namespace to "` + f.ns + `"`,
 		`kind ServiceAccount (v1) is not declared; add it to operator.Kinds.Owns`,

@@ -3,7 +3,6 @@ package operator_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -121,12 +121,16 @@ func setUp(t *testing.T) *fixture {
 
 // run runs an operator for things until the test ends, or the returned function is
 // called.
-func (f *fixture) run(kinds operator.Kinds, build builder, wrap ...func(http.RoundTripper) http.RoundTripper) (stop func()) {
+func (f *fixture) run(kinds operator.Kinds, build builder) (stop func()) {
+	f.Helper()
+	return f.runWith(kinds, build, func(*rest.Config) {})
+}
+
+// runWith is run with a change of how the operator reaches the server.
+func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest.Config)) (stop func()) {
 	f.Helper()
 	cfg := f.cluster.Config()
-	for _, w := range wrap {
-		cfg.Wrap(w)
-	}
+	change(cfg)
 	ctx, cancel := context.WithCancel(f.Context())
 	ended := make(chan error, 1)
 	go func() {
