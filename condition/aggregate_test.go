@@ -71,7 +71,7 @@ func parseParts(t *testing.T, text string) (conditions []metav1.Condition, parts
 // TestAggregateLaws compares with the definition, spelled out, on random parts.
 func TestAggregateLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for i := range 20_000 {
+	for i := range 8_000 {
 		var conditions []metav1.Condition
 		var parts []Part
 		for n := range rng.IntN(5) {

@@ -61,7 +61,7 @@ type reasoner interface {
 // the one with the highest priority decides, a plain failure among them counting
 // as Error.
 func ReasonOf(err error) Reason {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the tree is walked by hand, branch by branch
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		best := Reason("")
 		for _, e := range joined.Unwrap() {
 			if r := ReasonOf(e); best == "" || r.Priority() > best.Priority() {
@@ -94,7 +94,7 @@ func only[E error](err error) bool {
 	if err == nil {
 		return false
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the tree is walked by hand, branch by branch
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			if !only[E](e) {
 				return false

@@ -99,7 +99,7 @@ func TestSetCutsWhatIsTooLong(t *testing.T) {
 func TestSetLaws(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var list []metav1.Condition
-	for i := range int64(20_000) {
+	for i := range int64(8_000) {
 		c := randomCondition(rng)
 		before := slices.Clone(list)
 		had, existed := Find(before, c.Type)

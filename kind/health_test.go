@@ -178,6 +178,7 @@ func TestStatefulSet(t *testing.T) {
 		{"beyond the partition one is old", statefulSet(5, 5, 1, 5, rolling, partition(3)), object.OpNone, "Updating: 1 of 5 pods updated", "Degraded"},
 		{"a partition above all pods", statefulSet(3, 3, 0, 3, rolling, partition(9)), object.OpNone, "Healthy: 3 of 3 replicas ready", "Healthy"},
 		{"a partition of 0 is none", statefulSet(3, 3, 1, 3, rolling, partition(0)), object.OpNone, "Updating: 1 of 3 pods updated", "Degraded"},
+		{"a partition of 0, not yet closed", statefulSet(3, 3, 3, 3, rolling, partition(0)), object.OpNone, "Updating: 3 of 3 replicas ready, waiting for the StatefulSet controller to finish the rollout", "Degraded"},
 		{"updates by hand are never due", statefulSet(3, 3, 0, 3, rolling, onDelete), object.OpNone, "Healthy: 3 of 3 replicas ready", "Healthy"},
 	})
 }
@@ -197,13 +198,14 @@ func TestDaemonSet(t *testing.T) {
 	unobserved := func(d *appsv1.DaemonSet) { d.Status.ObservedGeneration = 1 }
 	onDelete := func(d *appsv1.DaemonSet) { d.Spec.UpdateStrategy.Type = appsv1.OnDeleteDaemonSetStrategyType }
 	checkHealth(t, []live{
-		{"on every node", daemonSet(3, 3, 3), object.OpNone, "Healthy: 3 of 3 replicas ready", "Healthy"},
-		{"no node is for it", daemonSet(0, 0, 0), object.OpCreated, "Healthy: 0 of 0 replicas ready", "Healthy"},
-		{"a surge has more new pods than nodes", daemonSet(3, 4, 3), object.OpNone, "Healthy: 3 of 3 replicas ready", "Healthy"},
-		{"just created", daemonSet(3, 3, 0), object.OpCreated, "Creating: 0 of 3 replicas ready", "Down"},
-		{"a node came", daemonSet(4, 4, 3), object.OpNone, "Scaling: 3 of 4 replicas ready", "Degraded"},
+		{"on every node", daemonSet(3, 3, 3), object.OpNone, "Healthy: 3 of 3 pods ready", "Healthy"},
+		{"no node is for it", daemonSet(0, 0, 0), object.OpCreated, "Healthy: 0 of 0 pods ready", "Healthy"},
+		{"a surge has more new pods than nodes", daemonSet(3, 4, 3), object.OpNone, "Healthy: 3 of 3 pods ready", "Healthy"},
+		{"more ready than nodes", daemonSet(3, 4, 4), object.OpNone, "Scaling: 4 of 3 pods ready", "Degraded"},
+		{"just created", daemonSet(3, 3, 0), object.OpCreated, "Creating: 0 of 3 pods ready", "Down"},
+		{"a node came", daemonSet(4, 4, 3), object.OpNone, "Scaling: 3 of 4 pods ready", "Degraded"},
 		{"old pods still serve", daemonSet(3, 1, 3), object.OpNone, "Updating: 1 of 3 pods updated", "Degraded"},
-		{"updates by hand are never due", daemonSet(3, 0, 3, onDelete), object.OpNone, "Healthy: 3 of 3 replicas ready", "Healthy"},
+		{"updates by hand are never due", daemonSet(3, 0, 3, onDelete), object.OpNone, "Healthy: 3 of 3 pods ready", "Healthy"},
 		{"numbers of an older spec", daemonSet(0, 0, 0, unobserved), object.OpCreated, "Creating: waiting for the DaemonSet controller to observe the latest spec", "Degraded"},
 	})
 }

@@ -93,7 +93,7 @@ func TestRuleLaws(t *testing.T) {
 		t.Run(k.GVK.Kind, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(11, 12))
-			for run := range 3_000 {
+			for run := range 1_500 {
 				obj := observed[k.GVK.Kind](rng)
 				op := one(rng, object.OpNone, object.OpCreated, object.OpUpdated)
 				before := obj.DeepCopyObject()
@@ -168,7 +168,7 @@ func checkMutate(t *testing.T, k kind.Kind, obj object.Object) {
 // A pass that wrote nothing must not be told that something is being created.
 func TestWordsFollowTheOperation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 14))
-	for range 3_000 {
+	for range 1_500 {
 		d := observed["Deployment"](rng)
 		row := rules(t, d)
 		created, updated, none := row.Health(d, object.OpCreated), row.Health(d, object.OpUpdated), row.Health(d, object.OpNone)

@@ -13,6 +13,7 @@ import (
 // pods are the numbers by which workloads are judged, all of the same generation.
 type pods struct {
 	controller string // who reports them
+	noun       string // what people call them
 	stale      bool   // they are not about the latest spec
 	desired    int32
 	ready      int32
@@ -70,7 +71,7 @@ func (p pods) unobserved() string {
 
 // progress says the number that is furthest behind what is wanted.
 func (p pods) progress() string {
-	ready := fmt.Sprintf("%d of %d replicas ready", p.ready, p.desired)
+	ready := fmt.Sprintf("%d of %d %s ready", p.ready, p.desired, p.noun)
 	switch {
 	case p.ready != p.desired:
 		return ready
@@ -88,6 +89,7 @@ func deploymentPods(d *appsv1.Deployment) pods {
 	desired := replicas(d.Spec.Replicas)
 	p := pods{
 		controller: "Deployment",
+		noun:       "replicas",
 		stale:      d.Status.ObservedGeneration < d.Generation,
 		desired:    desired,
 		ready:      d.Status.ReadyReplicas,
@@ -116,6 +118,7 @@ func statefulSetPods(s *appsv1.StatefulSet) pods {
 	desired := replicas(s.Spec.Replicas)
 	return pods{
 		controller: "StatefulSet",
+		noun:       "replicas",
 		stale:      s.Status.ObservedGeneration < s.Generation,
 		desired:    desired,
 		ready:      s.Status.ReadyReplicas,
@@ -154,6 +157,7 @@ func daemonSetPods(d *appsv1.DaemonSet) pods {
 	desired := d.Status.DesiredNumberScheduled
 	return pods{
 		controller: "DaemonSet",
+		noun:       "pods",
 		stale:      d.Status.ObservedGeneration < d.Generation,
 		desired:    desired,
 		ready:      d.Status.NumberReady,

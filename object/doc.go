@@ -5,6 +5,7 @@
 //	"shop", "web", …   ──Name───▶ shop-web                      a name that always fits
 //
 // Everything here is pure: no function changes its arguments, and none of them
-// needs a cluster, a clock or a random number. The package knows no rules of
-// particular kinds (they are in package kind) and never reads what is live.
+// needs a cluster, a clock or a random number. What is special about a kind is in
+// package kind; all that this package knows is that a Secret stores its stringData
+// as data.
 package object

@@ -52,11 +52,11 @@ func fillValue(rng *rand.Rand, v reflect.Value, depth int) {
 		return
 	}
 	// The deeper, the emptier: below some depth everything is zero, or empty but there.
-	quiet := rng.IntN(14) < depth
+	quiet := rng.IntN(16) < depth
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() && rng.IntN(2) == 0 {
+			if v.Type().Field(i).IsExported() && rng.IntN(5) > 1 {
 				fillValue(rng, v.Field(i), depth+1)
 			}
 		}

@@ -7,6 +7,7 @@ package object
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -86,6 +87,9 @@ func pruneMap(v reflect.Value, tree map[string]any) {
 
 // pruneStruct is prune for the fields of a struct.
 func pruneStruct(v reflect.Value, tree map[string]any) {
+	if len(tree) == 0 {
+		return
+	}
 	for i := range v.NumField() {
 		field, value := v.Type().Field(i), v.Field(i)
 		name, mayOmit, inline := jsonField(field)
@@ -93,12 +97,17 @@ func pruneStruct(v reflect.Value, tree map[string]any) {
 			prune(value, tree)
 			continue
 		}
+		if !field.IsExported() {
+			delete(tree, name) // apimachinery encodes it, encoding/json does not
+			continue
+		}
 		sub, present := tree[name]
-		if !present || !field.IsExported() {
+		if !present {
 			continue
 		}
 		prune(value, sub)
-		if sub == nil || mayOmit && value.Kind() != reflect.Pointer && (isEmpty(sub) || blank(value)) {
+		held := slices.Contains([]reflect.Kind{reflect.Struct, reflect.Map, reflect.Slice}, value.Kind())
+		if sub == nil || mayOmit && held && (isEmpty(sub) || blank(value)) {
 			delete(tree, name)
 		}
 	}
@@ -107,18 +116,24 @@ func pruneStruct(v reflect.Value, tree map[string]any) {
 // blank reports whether a struct encodes as the zero value of its type does. Other
 // values are not blank: encoding them decides whether they appear.
 func blank(v reflect.Value) bool {
-	if v.Kind() != reflect.Struct || encodesItself(v) {
+	if v.Kind() != reflect.Struct || v.IsZero() || encodesItself(v) {
 		return v.Kind() == reflect.Struct && v.IsZero()
 	}
 	for i := range v.NumField() {
-		value := v.Field(i)
-		_, mayOmit, _ := jsonField(v.Type().Field(i))
-		unsaid := mayOmit && (value.Kind() == reflect.Map || value.Kind() == reflect.Slice) && value.Len() == 0
-		if !unsaid && !blank(value) && !value.IsZero() {
+		if value := v.Field(i); !value.IsZero() && !unsaid(v.Type().Field(i), value) && !blank(value) {
 			return false
 		}
 	}
 	return true
+}
+
+// unsaid reports whether a field holds an empty map or list that is not encoded.
+func unsaid(f reflect.StructField, value reflect.Value) bool {
+	if value.Kind() != reflect.Map && value.Kind() != reflect.Slice {
+		return false
+	}
+	_, mayOmit, _ := jsonField(f)
+	return mayOmit && value.Len() == 0
 }
 
 // isEmpty reports whether a node is a map or a list that holds nothing.
@@ -138,11 +153,8 @@ func jsonField(f reflect.StructField) (name string, mayOmit, inline bool) {
 	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 	for o := range strings.SplitSeq(options, ",") {
 		mayOmit = mayOmit || o == "omitempty" || o == "omitzero"
-		inline = inline || o == "inline" && f.Anonymous
 	}
-	if name == "" && f.Anonymous {
-		inline = true
-	}
+	inline = name == "" && f.Anonymous
 	if name == "" {
 		name = f.Name
 	}
@@ -153,6 +165,5 @@ func jsonField(f reflect.StructField) (name string, mayOmit, inline bool) {
 // say nothing about its tree.
 func encodesItself(v reflect.Value) bool {
 	type marshaler interface{ MarshalJSON() ([]byte, error) }
-	m := reflect.TypeFor[marshaler]()
-	return v.Type().Implements(m) || reflect.PointerTo(v.Type()).Implements(m)
+	return reflect.PointerTo(v.Type()).Implements(reflect.TypeFor[marshaler]()) // a pointer has its value's methods too
 }
