@@ -109,7 +109,7 @@ func (a *Applier) create(ctx context.Context, owner object.Object, component str
 	if err != nil {
 		return Result{}, err
 	}
-	live, err := a.send(ctx, tree, owner, client.FieldOwner(a.Manager(owner)))
+	live, err := a.send(ctx, tree, client.FieldOwner(a.Manager(owner)))
 	if err != nil {
 		if apierrors.IsConflict(err) {
 			err = &condition.WaitError{Message: key.Short() + " was made by somebody else meanwhile"}
@@ -133,7 +133,7 @@ func (a *Applier) update(ctx context.Context, owner object.Object, component str
 	if err != nil {
 		return Result{}, err
 	}
-	live, err := a.send(ctx, tree, owner, client.FieldOwner(a.Manager(owner)), client.ForceOwnership)
+	live, err := a.send(ctx, tree, client.FieldOwner(a.Manager(owner)), client.ForceOwnership)
 	if err != nil {
 		return Result{}, err
 	}
@@ -149,7 +149,7 @@ func (a *Applier) update(ctx context.Context, owner object.Object, component str
 }
 
 // send applies the tree and returns the server's answer.
-func (a *Applier) send(ctx context.Context, tree map[string]any, owner object.Object, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
+func (a *Applier) send(ctx context.Context, tree map[string]any, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
 	u := &unstructured.Unstructured{Object: tree}
 	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
 		return nil, err
@@ -165,7 +165,7 @@ func (a *Applier) letGo(ctx context.Context, owner object.Object, live *unstruct
 		meta["namespace"] = ns
 	}
 	tree := map[string]any{"apiVersion": live.GetAPIVersion(), "kind": live.GetKind(), "metadata": meta}
-	_, err := a.send(ctx, tree, owner, client.FieldOwner(a.Manager(owner)))
+	_, err := a.send(ctx, tree, client.FieldOwner(a.Manager(owner)))
 	return err
 }
 
@@ -198,7 +198,7 @@ func (a *Applier) payload(owner object.Object, component string, desired object.
 }
 
 // read returns the object, or nil if there is none.
-func (a *Applier) read(ctx context.Context, from client.Reader, like object.Object, key object.Key) (object.Object, error) {
+func (a *Applier) read(ctx context.Context, from client.Reader, like object.Object, key object.Key) (client.Object, error) {
 	obj, err := a.empty(like, key)
 	if err != nil {
 		return nil, err

@@ -261,8 +261,7 @@ func TestAnObjectMadeAnewBehindTheCacheIsDecidedAnew(t *testing.T) {
 	f.must(f.Delete(t.Context(), f.configMap("a")))
 	f.must(f.Create(t.Context(), f.configMap("a", "theirs=1"), client.FieldOwner("a-person")))
 	_, err = behind.Apply(t.Context(), f.owner, "store", f.configMap("a", "k=2"))
-	var conflict *apply.ConflictError
-	if !errors.As(err, &conflict) {
+	if _, conflict := errors.AsType[*apply.ConflictError](err); !conflict {
 		t.Errorf("an object that somebody else made anew: %v; want a conflict", err)
 	}
 	res, err = behind.Delete(t.Context(), f.owner, f.configMap("a"))

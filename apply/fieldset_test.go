@@ -8,7 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-func parse(t testing.TB, raw string) any {
+func parse(t *testing.T, raw string) any {
 	t.Helper()
 	var v map[string]any
 	if err := utiljson.Unmarshal([]byte(raw), &v); err != nil {

@@ -115,10 +115,10 @@ func contentHash(obj *unstructured.Unstructured) hash {
 // the tree itself and those inside it: a typed object that was read as protobuf
 // has lost the latter, for example in a claim template.
 func withoutTypes(tree map[string]any) map[string]any {
-	_, object := tree["metadata"]
+	_, isObject := tree["metadata"]
 	out := make(map[string]any, len(tree))
 	for k, v := range tree {
-		if object && (k == "apiVersion" || k == "kind") {
+		if isObject && (k == "apiVersion" || k == "kind") {
 			continue
 		}
 		out[k] = withoutTypesIn(v)

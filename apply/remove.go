@@ -36,7 +36,7 @@ func (a *Applier) Delete(ctx context.Context, owner, obj object.Object) (Result,
 		return Result{Op: object.OpNone, Live: seen}, nil
 	}
 	uid := seen.GetUID()
-	err = a.client.Delete(ctx, seen.(client.Object), client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	err = a.client.Delete(ctx, seen, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err): // gone, or another of that name: the next pass sees it
 		return Result{Op: object.OpNone}, nil

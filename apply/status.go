@@ -51,12 +51,16 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 	if same {
 		return nil, nil //nolint:nilnil // nothing was sent
 	}
-	live, err := a.sendStatus(ctx, key, owner, status, !seen)
+	precondition := ""
+	if !seen {
+		precondition = owner.GetResourceVersion()
+	}
+	live, err := a.sendStatus(ctx, key, status, precondition)
 	if apierrors.IsInvalid(err) {
 		if err := a.retire(ctx, key, owner, status); err != nil {
 			return nil, refusal(err, "patch", key)
 		}
-		live, err = a.sendStatus(ctx, key, owner, status, false)
+		live, err = a.sendStatus(ctx, key, status, "")
 	}
 	switch {
 	case apierrors.IsNotFound(err): // the owner is gone, and its status with it
@@ -110,7 +114,8 @@ func (a *Applier) statusIs(owner object.Object, status map[string]any) (bool, er
 	return exact(owned["f:status"], desired, live), nil
 }
 
-func (a *Applier) sendStatus(ctx context.Context, key object.Key, owner object.Object, status map[string]any, first bool) (*unstructured.Unstructured, error) {
+// sendStatus applies the status. The resource version is a precondition; empty is none.
+func (a *Applier) sendStatus(ctx context.Context, key object.Key, status map[string]any, resourceVersion string) (*unstructured.Unstructured, error) {
 	tree, err := normal(status)
 	if err != nil {
 		return nil, err
@@ -119,8 +124,8 @@ func (a *Applier) sendStatus(ctx context.Context, key object.Key, owner object.O
 	u.SetGroupVersionKind(key.GVK)
 	u.SetNamespace(key.Namespace)
 	u.SetName(key.Name)
-	if first {
-		u.SetResourceVersion(owner.GetResourceVersion())
+	if resourceVersion != "" {
+		u.SetResourceVersion(resourceVersion)
 	}
 	err = a.client.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(a.StatusManager()), client.ForceOwnership)
 	return u, err

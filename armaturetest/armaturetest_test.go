@@ -36,7 +36,7 @@ func (r *recorder) Skip(args ...any)                  { r.end(&r.skipped, args..
 func (r *recorder) Errorf(format string, args ...any) { r.failed = fmt.Sprintf(format, args...) }
 
 // ends runs a piece of a test and returns how it ended.
-func ends(t *testing.T, do func(testing.TB)) *recorder {
+func ends(t *testing.T, do func(*recorder)) *recorder {
 	t.Helper()
 	r := &recorder{TB: t}
 	func() {
@@ -52,16 +52,16 @@ func ends(t *testing.T, do func(testing.TB)) *recorder {
 
 func TestGoldenTellsWhatDiffers(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x.golden")
-	if r := ends(t, func(tb testing.TB) { Golden(tb, file, "one\n") }); !strings.Contains(r.failed, "does not exist; if what follows is right, write it with -update") {
+	if r := ends(t, func(tb *recorder) { Golden(tb, file, "one\n") }); !strings.Contains(r.failed, "does not exist; if what follows is right, write it with -update") {
 		t.Errorf("a missing file: %q", r.failed)
 	}
 	if err := os.WriteFile(file, []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r := ends(t, func(tb testing.TB) { Golden(tb, file, "one\n") }); r.failed != "" {
+	if r := ends(t, func(tb *recorder) { Golden(tb, file, "one\n") }); r.failed != "" {
 		t.Errorf("the same text: %q", r.failed)
 	}
-	if r := ends(t, func(tb testing.TB) { Golden(tb, file, "two\n") }); !strings.Contains(r.failed, "two") {
+	if r := ends(t, func(tb *recorder) { Golden(tb, file, "two\n") }); !strings.Contains(r.failed, "two") {
 		t.Errorf("another text: %q", r.failed)
 	}
 }
@@ -143,7 +143,7 @@ func TestServerCountsWhatReachesIt(t *testing.T) {
 }
 
 func TestEventuallyGivesUp(t *testing.T) {
-	r := ends(t, func(tb testing.TB) { Eventually(tb, 1, func() string { return "not yet" }) })
+	r := ends(t, func(tb *recorder) { Eventually(tb, 1, func() string { return "not yet" }) })
 	if !strings.Contains(r.failed, "not yet") {
 		t.Errorf("it ended with %q", r.failed)
 	}

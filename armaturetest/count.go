@@ -35,23 +35,23 @@ func (r Requests) String() string {
 // Count returns what reached the API server while during ran from clients whose
 // user agent begins with the given text, as the server itself logged it. Only a
 // plane keeps such a log; with another cluster the test is skipped.
-func (c *Cluster) Count(t testing.TB, userAgent string, during func()) Requests {
-	t.Helper()
+func (c *Cluster) Count(tb testing.TB, userAgent string, during func()) Requests {
+	tb.Helper()
 	if c.audit == "" {
-		t.Skip("counting requests needs the audit log of a plane; unset " + envKubeconfig)
+		tb.Skip("counting requests needs the audit log of a plane; unset " + envKubeconfig)
 	}
 	log, err := os.Open(c.audit)
 	if err != nil {
-		t.Fatalf("opening the audit log: %v", err)
+		tb.Fatalf("opening the audit log: %v", err)
 	}
 	defer log.Close() //nolint:errcheck // it was only read
 	if _, err := log.Seek(0, io.SeekEnd); err != nil {
-		t.Fatalf("opening the audit log: %v", err)
+		tb.Fatalf("opening the audit log: %v", err)
 	}
 	during()
 	n, err := count(log, userAgent)
 	if err != nil {
-		t.Fatalf("reading the audit log: %v", err)
+		tb.Fatalf("reading the audit log: %v", err)
 	}
 	return n
 }
@@ -78,7 +78,7 @@ func count(log io.Reader, userAgent string) (Requests, error) {
 			return n, err
 		}
 		if strings.HasPrefix(e.UserAgent, userAgent) && (e.Stage == "ResponseComplete" || e.Verb == "watch" && e.Stage == "ResponseStarted") {
-			n.add(e)
+			n = n.with(e)
 		}
 	}
 	return n, lines.Err()
@@ -87,7 +87,8 @@ func count(log io.Reader, userAgent string) (Requests, error) {
 // reading are the verbs that change nothing.
 var reading = map[string]bool{"get": true, "head": true}
 
-func (r *Requests) add(e auditEvent) {
+// with counts one more request.
+func (r Requests) with(e auditEvent) Requests {
 	switch ref := e.ObjectRef; {
 	case ref == nil || ref.Resource == "":
 		r.Discovery++
@@ -109,15 +110,16 @@ func (r *Requests) add(e auditEvent) {
 	default:
 		r.Writes++
 	}
+	return r
 }
 
 // Passes returns how often the controllers of an operator that runs in this process
 // have been through a pass. The name is that in operator.Options.
-func Passes(t testing.TB, operator string) int {
-	t.Helper()
+func Passes(tb testing.TB, operator string) int {
+	tb.Helper()
 	families, err := metrics.Registry.Gather()
 	if err != nil {
-		t.Fatalf("reading the metrics: %v", err)
+		tb.Fatalf("reading the metrics: %v", err)
 	}
 	sum := 0.0
 	for _, f := range families {

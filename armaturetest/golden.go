@@ -19,12 +19,12 @@ import (
 var update = flag.Bool("update", false, "rewrite golden files with what the tests got")
 
 // Scheme returns the scheme of the built-in kinds with more types added.
-func Scheme(t testing.TB, add ...func(*runtime.Scheme) error) *runtime.Scheme {
-	t.Helper()
+func Scheme(tb testing.TB, add ...func(*runtime.Scheme) error) *runtime.Scheme {
+	tb.Helper()
 	scheme := runtime.NewScheme()
 	for _, f := range append([]func(*runtime.Scheme) error{clientscheme.AddToScheme}, add...) {
 		if err := f(scheme); err != nil {
-			t.Fatalf("registering API types: %v", err)
+			tb.Fatalf("registering API types: %v", err)
 		}
 	}
 	return scheme
@@ -32,22 +32,22 @@ func Scheme(t testing.TB, add ...func(*runtime.Scheme) error) *runtime.Scheme {
 
 // Render returns the objects that the components would apply, in order, as YAML
 // documents. What only Go's encoding produces is left out, keys are sorted.
-func Render(t testing.TB, scheme *runtime.Scheme, components ...component.Component) string {
-	t.Helper()
+func Render(tb testing.TB, scheme *runtime.Scheme, components ...component.Component) string {
+	tb.Helper()
 	var docs []string
 	for _, c := range components {
 		objects, err := component.Preview(scheme, c)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, obj := range objects {
 			tree, err := object.Tree(scheme, obj)
 			if err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			doc, err := yaml.Marshal(tree)
 			if err != nil {
-				t.Fatal(err)
+				tb.Fatal(err)
 			}
 			docs = append(docs, "# component "+c.Name+"\n"+string(doc))
 		}
@@ -57,25 +57,25 @@ func Render(t testing.TB, scheme *runtime.Scheme, components ...component.Compon
 
 // Golden fails the test, showing the difference, if got is not what the file holds.
 // With the flag -update it writes the file instead.
-func Golden(t testing.TB, file, got string) {
-	t.Helper()
+func Golden(tb testing.TB, file, got string) {
+	tb.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return
 	}
 	want, err := os.ReadFile(file)
 	if os.IsNotExist(err) {
-		t.Fatalf("%s does not exist; if what follows is right, write it with -update:\n%s", file, got)
+		tb.Fatalf("%s does not exist; if what follows is right, write it with -update:\n%s", file, got)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s differs (- file, + got); if the new text is right, write it with -update:\n%s", file, diff)
+		tb.Errorf("%s differs (- file, + got); if the new text is right, write it with -update:\n%s", file, diff)
 	}
 }

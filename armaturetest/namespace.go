@@ -15,29 +15,29 @@ import (
 )
 
 // Client returns a client that reads from the server itself, never from a cache.
-func (c *Cluster) Client(t testing.TB, add ...func(*runtime.Scheme) error) client.WithWatch {
-	t.Helper()
-	cl, err := client.NewWithWatch(c.Config(), client.Options{Scheme: Scheme(t, add...)})
+func (c *Cluster) Client(tb testing.TB, add ...func(*runtime.Scheme) error) client.WithWatch {
+	tb.Helper()
+	cl, err := client.NewWithWatch(c.Config(), client.Options{Scheme: Scheme(tb, add...)})
 	if err != nil {
-		t.Fatalf("making a client: %v", err)
+		tb.Fatalf("making a client: %v", err)
 	}
 	return cl
 }
 
 // Namespace makes a namespace for the test and deletes it, without waiting, when
 // the test ends.
-func (c *Cluster) Namespace(t testing.TB) string {
-	t.Helper()
-	cl := c.Client(t)
+func (c *Cluster) Namespace(tb testing.TB) string {
+	tb.Helper()
+	cl := c.Client(tb)
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	if err := cl.Create(t.Context(), ns); err != nil {
-		t.Fatalf("making a namespace: %v", err)
+	if err := cl.Create(tb.Context(), ns); err != nil {
+		tb.Fatalf("making a namespace: %v", err)
 	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	tb.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), 10*time.Second)
 		defer cancel()
 		if err := cl.Delete(ctx, ns); err != nil {
-			t.Errorf("deleting namespace %s: %v", ns.Name, err)
+			tb.Errorf("deleting namespace %s: %v", ns.Name, err)
 		}
 	})
 	return ns.Name
@@ -46,27 +46,27 @@ func (c *Cluster) Namespace(t testing.TB) string {
 // InstallCRDs applies every CustomResourceDefinition among the YAML files of dir
 // and waits until the server serves them. Tests of one binary may install the same
 // one at once.
-func (c *Cluster) InstallCRDs(t testing.TB, dir fs.FS) {
-	t.Helper()
+func (c *Cluster) InstallCRDs(tb testing.TB, dir fs.FS) {
+	tb.Helper()
 	files, err := fs.Glob(dir, "*.yaml")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no CustomResourceDefinitions to install: %v", err)
+		tb.Fatalf("no CustomResourceDefinitions to install: %v", err)
 	}
-	cl := c.Client(t, apiextensionsv1.AddToScheme)
+	cl := c.Client(tb, apiextensionsv1.AddToScheme)
 	for _, file := range files {
 		raw, err := fs.ReadFile(dir, file)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		if err := yaml.UnmarshalStrict(raw, crd); err != nil {
-			t.Fatalf("%s: %v", file, err)
+			tb.Fatalf("%s: %v", file, err)
 		}
-		if err := cl.Patch(t.Context(), crd, client.RawPatch("application/apply-patch+yaml", raw), client.FieldOwner("armaturetest"), client.ForceOwnership); err != nil {
-			t.Fatalf("installing %s: %v", file, err)
+		if err := cl.Patch(tb.Context(), crd, client.RawPatch("application/apply-patch+yaml", raw), client.FieldOwner("armaturetest"), client.ForceOwnership); err != nil {
+			tb.Fatalf("installing %s: %v", file, err)
 		}
-		Eventually(t, 30*time.Second, func() string {
-			if err := cl.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
+		Eventually(tb, 30*time.Second, func() string {
+			if err := cl.Get(tb.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
 				return err.Error()
 			}
 			for _, cond := range crd.Status.Conditions {
@@ -82,8 +82,8 @@ func (c *Cluster) InstallCRDs(t testing.TB, dir fs.FS) {
 // Eventually calls check until it returns an empty string. If that takes longer
 // than the timeout, which is there against hanging, the test fails with what check
 // said last.
-func Eventually(t testing.TB, timeout time.Duration, check func() (missing string)) {
-	t.Helper()
+func Eventually(tb testing.TB, timeout time.Duration, check func() (missing string)) {
+	tb.Helper()
 	deadline := time.Now().Add(timeout) //nolint:forbidigo // a test waits for a real cluster
 	for {
 		missing := check()
@@ -91,7 +91,7 @@ func Eventually(t testing.TB, timeout time.Duration, check func() (missing strin
 			return
 		}
 		if time.Now().After(deadline) { //nolint:forbidigo // as above
-			t.Fatalf("after %s: %s", timeout, missing)
+			tb.Fatalf("after %s: %s", timeout, missing)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}

@@ -33,23 +33,24 @@ type Cluster struct {
 	config     *rest.Config
 	kubeconfig string
 	version    string
-	audit      string // path of the audit log; empty if there is none to read
+	audit      string    // path of the audit log; empty if there is none to read
+	alive      io.Closer // a plane of our own lives as long as this is open
 }
 
 // Server returns the API server of the test binary, which all its tests share. The
 // first call starts a plane, which ends with the process; where
 // ARMATURE_TEST_KUBECONFIG names a kubeconfig, that cluster is used. Without either
 // the test is skipped. The ambient KUBECONFIG is never used.
-func Server(t testing.TB) *Cluster {
-	t.Helper()
+func Server(tb testing.TB) *Cluster {
+	tb.Helper()
 	c, err := shared()
 	if errors.Is(err, errNoPlane) {
-		t.Skip(err)
+		tb.Skip(err)
 	}
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Attr("apiserver", c.version)
+	tb.Attr("apiserver", c.version)
 	return c
 }
 
@@ -70,7 +71,7 @@ func start() (*Cluster, error) {
 		if err != nil {
 			return nil, err
 		}
-		if c.kubeconfig, err = runPlane(plane); err != nil {
+		if c.kubeconfig, c.alive, err = runPlane(plane); err != nil {
 			return nil, err
 		}
 		c.audit = filepath.Join(filepath.Dir(c.kubeconfig), "audit.log")
@@ -118,22 +119,21 @@ func findPlane() (string, error) {
 // runPlane starts a throw-away plane whose command waits for the end of its input.
 // The write end of that pipe is held by this process, so that the plane goes, and
 // cleans up, however the process ends.
-func runPlane(plane string) (kubeconfig string, err error) {
+func runPlane(plane string) (kubeconfig string, alive io.Closer, err error) {
 	cmd := exec.Command(plane, "run", "--audit", "--", "sh", "-c", `echo "$KUBECONFIG"; cat`)
 	var said tail
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return "", fmt.Errorf("starting %s: %w", plane, err)
+		return "", nil, fmt.Errorf("starting %s: %w", plane, err)
 	}
-	keep = in
 	line := make(chan string, 1)
 	go func() {
 		first, _ := bufio.NewReader(out).ReadString('\n')
@@ -145,13 +145,10 @@ func runPlane(plane string) (kubeconfig string, err error) {
 		_ = cmd.Process.Kill()
 	}
 	if kubeconfig == "" {
-		return "", fmt.Errorf("starting %s: no API server came up; it said:\n%s", plane, said.String())
+		return "", nil, fmt.Errorf("starting %s: no API server came up; it said:\n%s", plane, said.String())
 	}
-	return kubeconfig, nil
+	return kubeconfig, in, nil
 }
-
-// keep holds the pipe whose end ends the plane.
-var keep io.Closer
 
 // tail keeps the last part of what is written to it.
 type tail struct {

@@ -150,7 +150,7 @@ func get(t *testing.T, url string) (problem string) {
 	if err != nil {
 		return err.Error()
 	}
-	defer res.Body.Close() //nolint:errcheck // it was only read
+	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil || res.StatusCode != http.StatusOK {
 		return res.Status + " " + string(body)
@@ -164,6 +164,6 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // nothing was sent
+	defer l.Close()
 	return l.Addr().String()
 }

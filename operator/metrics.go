@@ -61,8 +61,8 @@ func (m *controllerMetrics) changed(c component.Change) {
 	m.changes.WithLabelValues(m.controller, m.kind, c.Key.GVK.Kind, string(c.Op)).Inc()
 }
 
-func (m *controllerMetrics) took(component string, d time.Duration) {
-	m.duration.WithLabelValues(m.controller, m.kind, component).Observe(d.Seconds())
+func (m *controllerMetrics) took(name string, d time.Duration) {
+	m.duration.WithLabelValues(m.controller, m.kind, name).Observe(d.Seconds())
 }
 
 func (m *controllerMetrics) condition(owner component.Owner, c metav1.Condition) {

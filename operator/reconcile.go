@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
@@ -93,12 +94,12 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, fmt.Errorf("%T is no object that can be stored", owner)
 	}
 	err := r.client.Get(ctx, req.NamespacedName, owner)
-	if client.IgnoreNotFound(err) != nil {
-		return ctrl.Result{}, err
-	}
-	if err != nil || owner.GetDeletionTimestamp() != nil { // garbage collection removes what it owns
+	if apierrors.IsNotFound(err) || err == nil && owner.GetDeletionTimestamp() != nil { // garbage collection removes what it owns
 		r.forget(req.NamespacedName)
 		return ctrl.Result{}, nil
+	}
+	if err != nil {
+		return ctrl.Result{}, err
 	}
 	mem := r.recall(req.NamespacedName, owner)
 	read, ok := owner.DeepCopyObject().(component.Owner)

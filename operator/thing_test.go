@@ -119,15 +119,14 @@ func setUp(t *testing.T) *fixture {
 	return &fixture{T: t, WithWatch: cluster.Client(t, addThings), cluster: cluster, ns: ns, name: "op-" + ns}
 }
 
-// run runs an operator for things until the test ends, or the returned function is
-// called.
-func (f *fixture) run(kinds operator.Kinds, build builder) (stop func()) {
+// run runs an operator for things until the test ends.
+func (f *fixture) run(kinds operator.Kinds, build builder) {
 	f.Helper()
-	return f.runWith(kinds, build, func(*rest.Config) {})
+	f.runWith(kinds, build, func(*rest.Config) {})
 }
 
 // runWith is run with a change of how the operator reaches the server.
-func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest.Config)) (stop func()) {
+func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest.Config)) {
 	f.Helper()
 	cfg := f.cluster.Config()
 	change(cfg)
@@ -138,19 +137,12 @@ func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest
 			Name: f.name, Scheme: []func(*runtime.Scheme) error{addThings}, Controllers: []operator.Controller{operator.For(build, kinds)},
 		}, operator.Settings{Config: cfg, Namespaces: []string{f.ns}, Resync: 500 * time.Millisecond})
 	}()
-	done := false
-	stop = func() {
-		if done {
-			return
-		}
-		done = true
+	f.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			f.Errorf("the operator ended with: %v", err)
 		}
-	}
-	f.Cleanup(stop)
-	return stop
+	})
 }
 
 func (f *fixture) create(name, value string) *thing {
