@@ -58,7 +58,7 @@ type Component struct {
 	Grace     time.Duration  // how long it may take to converge before it is Degraded or Down; 0 means for ever
 	Suspend   bool           // stop its workloads and keep its data
 	Resources []Resource     // in the order in which they depend on each other
-	Err       error          // it could not be built; the other components go on
+	Err       error          // it could not be built, so that its resources are not looked at; the other components go on
 }
 
 // Prerequisite is what a component waits for before it starts.
@@ -80,7 +80,7 @@ func (d dependsOn) Met(owner Owner) (ok bool, waiting string) {
 	case !found:
 		return false, fmt.Sprintf("waiting for condition %s, which is not there yet", string(d))
 	case c.Status != metav1.ConditionTrue:
-		return false, fmt.Sprintf("waiting for condition %s to become True (currently %s: %s)", string(d), c.Reason, c.Message)
+		return false, fmt.Sprintf("waiting for condition %s to become True (currently %s: %s)", string(d), c.Status, c.Message)
 	case c.ObservedGeneration < owner.GetGeneration():
 		return false, fmt.Sprintf("waiting for condition %s to be judged anew after the last change", string(d))
 	default:
@@ -114,6 +114,13 @@ type Env struct {
 	Now      func() time.Time          // nil means the system clock
 }
 
+func (e Env) kinds() *kind.Table {
+	if e.Kinds == nil {
+		return kind.Builtin()
+	}
+	return e.Kinds
+}
+
 func (e Env) now() time.Time {
 	if e.Now == nil {
 		return time.Now() //nolint:forbidigo // the system clock is what nil means
@@ -121,7 +128,7 @@ func (e Env) now() time.Time {
 	return e.Now()
 }
 
-// Change is one write that a pass made, or tried in vain.
+// Change is one write that a pass made.
 type Change struct {
 	Object object.Object // as it was known last; nil if it never was
 	Key    object.Key
@@ -148,7 +155,8 @@ type Report struct {
 	Err       error         // what failed; waits are no failures
 	Took      time.Duration
 
-	complete bool // nothing was blocked or failed: what it does not render is not wanted
+	complete bool      // nothing was blocked or failed: what it does not render is not wanted
+	judged   time.Time // when it was judged by how far it has come; zero if it was not
 }
 
 // Result is what one pass found out about an owner.

@@ -1,6 +1,7 @@
 package component
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -17,29 +18,44 @@ func Preview(scheme *runtime.Scheme, c Component) ([]object.Object, error) {
 	if c.Err != nil {
 		return nil, fmt.Errorf("component %q: %w", c.Name, c.Err)
 	}
-	if on, err := c.Gate.Enabled(); err != nil || !on {
-		return nil, err
+	on, err := c.Gate.Enabled()
+	if err != nil {
+		return nil, fmt.Errorf("component %q: %w", c.Name, err)
+	}
+	if !on {
+		return nil, nil
 	}
 	var objects []object.Object
-	for _, r := range c.Resources {
-		d := r.Declaration()
-		e := entry{Declaration: d}
-		if d.Mode != resource.ModeManage || e.off() {
-			continue
-		}
-		key, err := object.KeyOf(scheme, d.Object)
+	for n, r := range c.Resources {
+		obj, err := preview(scheme, r)
 		if err != nil {
-			return nil, fmt.Errorf("component %q: %w", c.Name, err)
+			return nil, fmt.Errorf("component %q, resource %d: %w", c.Name, n+1, err)
 		}
-		if missing := unset(d.Reads); missing != "" {
-			return nil, fmt.Errorf("component %q, %s: it needs data %s; set the cell first", c.Name, key.Short(), missing)
+		if obj != nil {
+			objects = append(objects, obj)
 		}
-		obj, err := d.Render()
-		if err != nil {
-			return nil, fmt.Errorf("component %q, %s: %w", c.Name, key.Short(), err)
-		}
-		obj.GetObjectKind().SetGroupVersionKind(key.GVK)
-		objects = append(objects, obj)
 	}
 	return objects, nil
+}
+
+// preview renders one resource; nil if it would not be applied.
+func preview(scheme *runtime.Scheme, r Resource) (object.Object, error) {
+	if r == nil {
+		return nil, errors.New("it is nil")
+	}
+	e := entry{Declaration: r.Declaration()}
+	if e.Mode != resource.ModeManage {
+		return nil, nil //nolint:nilnil // it is not applied
+	}
+	var err error
+	if e.key, err = object.KeyOf(scheme, e.Object); err != nil {
+		return nil, err
+	}
+	if on, err := e.Gate.Enabled(); err != nil || !on {
+		return nil, err
+	}
+	if missing := unset(e.Reads); missing != "" {
+		return nil, fmt.Errorf("%s: it needs data %s; set the cell first", e.key.Short(), missing)
+	}
+	return e.render()
 }

@@ -8,11 +8,10 @@ import (
 	"strings"
 
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
-// prune deletes objects of the owner that no component lists any more. It does so
-// only after a pass that got to know everything.
+// prune deletes objects of the owner that no component lists any more, in whatever
+// way. It does so only after a pass that got to know everything.
 func (p *pass) prune(ctx context.Context, components []Component, reports []Report) ([]Change, error) {
 	for _, r := range reports {
 		if !r.complete {
@@ -22,12 +21,11 @@ func (p *pass) prune(ctx context.Context, components []Component, reports []Repo
 	listed := map[object.Key]bool{}
 	for _, c := range components {
 		for _, r := range c.Resources {
-			d := r.Declaration()
-			key, err := object.KeyOf(p.env.Scheme, d.Object)
+			key, err := object.KeyOf(p.env.Scheme, r.Declaration().Object)
 			if err != nil {
 				return nil, err
 			}
-			listed[key] = listed[key] || d.Mode != resource.ModeObserve
+			listed[key] = true
 		}
 	}
 	var changes []Change

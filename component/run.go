@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
-	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
 	"github.com/armature-go/armature/resource"
 )
@@ -24,15 +22,13 @@ import (
 // Where [Validate] finds a mistake nothing is written, and the result has no
 // reports, only Ready False with reason Invalid.
 func Run(ctx context.Context, env Env, owner Owner, components []Component) Result {
+	env.Kinds = env.kinds()
 	if err := Validate(env, owner, components); err != nil {
 		return Failed(env, owner, err)
 	}
 	owned, err := env.Applier.Owned(ctx, owner, env.Owns)
 	if err != nil {
 		return Failed(env, owner, err)
-	}
-	if env.Kinds == nil {
-		env.Kinds = kind.Builtin()
 	}
 	p := &pass{env: env, owner: owner, owned: map[object.Key]object.Object{}}
 	for _, obj := range owned {
@@ -48,32 +44,30 @@ func Run(ctx context.Context, env Env, owner Owner, components []Component) Resu
 		condition.Set(owner.Conditions(), report.Condition, metav1.NewTime(env.now()))
 		stored, _ := condition.Find(*owner.Conditions(), c.Condition)
 		report.Condition = stored
-		report.After = sooner(report.After, graceLeft(stored, c.Grace, env.now()))
+		if !report.judged.IsZero() {
+			report.After = sooner(report.After, graceLeft(stored, c.Grace, report.judged, env.now()))
+		}
 		res.Reports = append(res.Reports, report)
 		res.After = sooner(res.After, report.After)
 		res.Err = errors.Join(res.Err, report.Err)
 	}
 	changes, err := p.prune(ctx, components, res.Reports)
-	res.Changes, res.Err = changes, errors.Join(res.Err, err)
-	res.Ready = ready(env, owner, components)
 	if err != nil {
+		after, failed := remedy(err)
+		res.After, res.Err = sooner(res.After, after), errors.Join(res.Err, failed)
 		res.Ready = notReady(env, owner, err)
+	} else {
+		res.Ready = ready(env, owner, components)
 	}
+	res.Changes = changes
 	return res
 }
 
 // Failed is the result of a pass that could not begin: Ready is False with the
 // reason of err, and no component is judged.
 func Failed(env Env, owner Owner, err error) Result {
-	res := Result{Ready: notReady(env, owner, err)}
-	var wait *condition.WaitError
-	switch {
-	case errors.As(err, &wait):
-		res.After = wait.After
-	case !condition.IsInvalid(err):
-		res.Err = err
-	}
-	return res
+	after, failed := remedy(err)
+	return Result{Ready: notReady(env, owner, err), After: after, Err: failed}
 }
 
 func ready(env Env, owner Owner, components []Component) metav1.Condition {
@@ -86,7 +80,7 @@ func ready(env Env, owner Owner, components []Component) metav1.Condition {
 
 func notReady(env Env, owner Owner, err error) metav1.Condition {
 	return store(env, owner, metav1.Condition{
-		Type: Ready, Status: metav1.ConditionFalse, Reason: string(condition.ReasonOf(err)), Message: text(err), ObservedGeneration: owner.GetGeneration(),
+		Type: Ready, Status: metav1.ConditionFalse, Reason: string(reasonOf(err)), Message: text(err), ObservedGeneration: owner.GetGeneration(),
 	})
 }
 
@@ -123,7 +117,7 @@ func (p *pass) run(ctx context.Context, c Component) (report Report) {
 		report.Took = p.env.now().Sub(start)
 	}()
 	if c.Err != nil {
-		r.fail(c.Err)
+		r.judge(nil, c.Err)
 		return
 	}
 	r.all(ctx)
@@ -178,11 +172,14 @@ func (r *run) all(ctx context.Context) {
 			return
 		}
 		r.entries = append(r.entries, entry{Declaration: d, key: key})
+		for _, cell := range d.Writes {
+			cell.Clear()
+		}
 	}
 	on, err := r.component.Gate.Enabled()
 	if err != nil {
-		r.settle(metav1.ConditionFalse, condition.FeatureGateError, err.Error())
-		r.report.Err = err
+		r.report.Err = fmt.Errorf("component %q: %w", r.component.Name, err)
+		r.settle(metav1.ConditionFalse, condition.FeatureGateError, text(err))
 		return
 	}
 	if !on {
@@ -214,8 +211,10 @@ func (r *run) held() (waiting string, held bool) {
 	return "", false
 }
 
+// disable deletes what the component manages, and then what it wants to be gone.
 func (r *run) disable(ctx context.Context) {
-	if err := r.remove(ctx, "the component is disabled", func(e entry) bool { return e.Mode == resource.ModeManage || e.Mode == resource.ModeRemove }); err != nil {
+	const cause = "the component is disabled"
+	if err := errors.Join(r.remove(ctx, cause, entry.active), r.remove(ctx, cause, entry.unwanted)); err != nil {
 		r.fail(err)
 		return
 	}
@@ -223,24 +222,27 @@ func (r *run) disable(ctx context.Context) {
 	r.settle(metav1.ConditionTrue, condition.Disabled, "Component is disabled.")
 }
 
-// tidy releases and removes what the component lists as such. A block suppresses
-// the removals: what a blocked pass did not get to know may be what it would delete.
-func (r *run) tidy(ctx context.Context, blocked bool) error {
+// release lets go of what the component wants to be let go of.
+func (r *run) release(ctx context.Context) error {
+	var errs []error
 	for _, e := range r.entries {
 		if e.Mode != resource.ModeRelease {
 			continue
 		}
 		res, err := r.pass.env.Applier.Release(ctx, r.pass.owner, e.Object)
-		if err != nil {
-			return err
+		errs = append(errs, err)
+		if err == nil {
+			r.changed(e.key, res, "it is released")
 		}
-		r.changed(e.key, res, "it is released")
 	}
-	if blocked {
-		return nil
-	}
+	return errors.Join(errs...)
+}
+
+// clear deletes what the component wants to be gone. It is not for a pass that was
+// blocked: what that did not get to know may be what it would delete.
+func (r *run) clear(ctx context.Context) error {
 	r.report.complete = true
-	return r.remove(ctx, "it is no longer wanted", func(e entry) bool { return e.Mode == resource.ModeRemove || e.off() })
+	return r.remove(ctx, "it is no longer wanted", entry.unwanted)
 }
 
 // off reports whether a managed resource is switched off. Validate has made sure
@@ -252,6 +254,39 @@ func (e entry) off() bool {
 
 // active reports whether the object is to be made so.
 func (e entry) active() bool { return e.Mode == resource.ModeManage && !e.off() }
+
+// unwanted reports whether the object is to be gone, though the component is on.
+func (e entry) unwanted() bool { return e.Mode == resource.ModeRemove || e.off() }
+
+// render returns the desired object. It is the declared one, and no mutation makes
+// another of it: what was checked and what is applied have one identity.
+func (e entry) render() (object.Object, error) {
+	obj, err := e.Render()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.key.Short(), err)
+	}
+	if object.IsNil(obj) {
+		return nil, fmt.Errorf("%s: rendering it yields nothing", e.key.Short())
+	}
+	if obj.GetNamespace() != e.key.Namespace || obj.GetName() != e.key.Name {
+		return nil, &condition.InvalidError{
+			Field: e.key.Short(), Problem: fmt.Sprintf("a mutation makes another object of it, %s/%s", obj.GetNamespace(), obj.GetName()), Fix: "name the baseline as the object is to be named",
+		}
+	}
+	obj.GetObjectKind().SetGroupVersionKind(e.key.GVK)
+	return obj, nil
+}
+
+// extract takes data out of the live object.
+func (e entry) extract(live object.Object) error {
+	if e.Extract == nil {
+		return nil
+	}
+	if err := e.Extract(live); err != nil {
+		return fmt.Errorf("%s: extracting data: %w", e.key.Short(), err)
+	}
+	return nil
+}
 
 // remove deletes objects of the component, the last first.
 func (r *run) remove(ctx context.Context, cause string, which func(entry) bool) error {
@@ -279,15 +314,22 @@ func (r *run) changed(key object.Key, res apply.Result, cause string) {
 // fail ends the component's pass: the condition has the reason of the error.
 func (r *run) fail(err error) {
 	r.report.complete = false
-	var wait *condition.WaitError
-	switch {
-	case condition.IsWait(err):
-		errors.As(err, &wait)
-		r.report.After = sooner(r.report.After, wait.After)
-	case !condition.IsInvalid(err):
-		r.report.Err = fmt.Errorf("component %q: %w", r.component.Name, err)
+	after, failed := remedy(err)
+	r.report.After = sooner(r.report.After, after)
+	if failed != nil {
+		r.report.Err = fmt.Errorf("component %q: %w", r.component.Name, failed)
 	}
-	r.settle(metav1.ConditionFalse, condition.ReasonOf(err), text(err))
+	r.settle(metav1.ConditionFalse, reasonOf(err), text(err))
+	if !converges(condition.Reason(r.previous().Reason)) {
+		r.report.Condition.LastTransitionTime = metav1.NewTime(r.pass.env.now()) // converging has begun, if with an error
+	}
+}
+
+// previous is the component's condition of the pass before.
+func (r *run) previous() metav1.Condition {
+	c, _ := condition.Find(*r.pass.owner.Conditions(), r.component.Condition)
+	c.Type = r.component.Condition
+	return c
 }
 
 // settle sets the component's condition, whatever it was before.
@@ -295,12 +337,4 @@ func (r *run) settle(status metav1.ConditionStatus, reason condition.Reason, mes
 	r.report.Condition = metav1.Condition{
 		Type: r.component.Condition, Status: status, Reason: string(reason), Message: message, ObservedGeneration: r.pass.owner.GetGeneration(),
 	}
-}
-
-// sooner returns the shorter of two waits; 0 is no wait at all.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }

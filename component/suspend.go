@@ -1,9 +1,11 @@
 package component
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,12 +13,14 @@ import (
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
+	"github.com/armature-go/armature/resource"
 )
 
 // suspend stops what can be stopped. Objects that would work against it, such as
 // an autoscaler, go first. Errors do not keep the others running.
 func (r *run) suspend(ctx context.Context) {
-	var errs []error
+	states := map[object.Key]State{}
+	errs := r.recollect(ctx)
 	for _, deletes := range []bool{true, false} {
 		for _, e := range r.entries {
 			rule, can := r.suspension(e)
@@ -28,14 +32,22 @@ func (r *run) suspend(ctx context.Context) {
 				errs = append(errs, err)
 				continue
 			}
-			r.report.States = append(r.report.States, State{Key: e.key, Reason: state.Reason, Message: state.Message})
+			states[e.key] = State{Key: e.key, Reason: state.Reason, Message: state.Message}
 		}
 	}
-	if err := errors.Join(errs...); err != nil {
-		r.fail(err)
-		return
+	for _, e := range r.entries {
+		if state, ok := states[e.key]; ok {
+			r.report.States = append(r.report.States, state)
+		}
 	}
-	if err := r.tidy(ctx, false); err != nil {
+	err := errors.Join(errs...)
+	if err == nil {
+		err = r.release(ctx)
+	}
+	if err == nil {
+		err = r.clear(ctx)
+	}
+	if err != nil {
 		r.fail(err)
 		return
 	}
@@ -45,6 +57,31 @@ func (r *run) suspend(ctx context.Context) {
 		status = metav1.ConditionTrue
 	}
 	r.settle(status, reason, message)
+}
+
+// recollect takes out of what exists the data without which the objects to suspend
+// cannot be rendered. Nothing is written for it, and nobody is waited for.
+func (r *run) recollect(ctx context.Context) []error {
+	var needed []resource.Data
+	for _, e := range r.entries {
+		if _, can := r.suspension(e); can {
+			needed = append(needed, e.Reads...)
+		}
+	}
+	var errs []error
+	for _, e := range r.entries {
+		if !slices.ContainsFunc(e.Writes, func(cell resource.Data) bool { return slices.Contains(needed, cell) }) {
+			continue
+		}
+		live, err := r.peek(ctx, e)
+		if err == nil && live != nil {
+			err = e.extract(live)
+		}
+		if waiting(err) == nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // suspension returns the rule by which the kind of a managed object is suspended.
@@ -66,14 +103,26 @@ func (r *run) suspendOne(ctx context.Context, e entry, rule kind.Suspension) (ki
 	case exists && rule.Spares != nil && rule.Spares(live):
 		return kind.State{Reason: condition.Suspended, Message: "it has ended"}, nil
 	}
-	if rule.How != kind.Delete || rule.Mutate != nil { // else there is nothing to bring to rest first
+	state := kind.State{Reason: condition.Suspended, Message: "it does not exist yet"}
+	if exists {
+		state = rule.Status(live)
+	}
+	rests := state.Reason == condition.Suspended
+	switch missing := unset(e.Reads); {
+	case rests && rule.How == kind.Delete: // it can go as it is; an apply could make it anew
+	case rests && missing != "": // it cannot be rendered, and need not be
+	case missing != "":
+		return kind.State{}, &condition.WaitError{Message: fmt.Sprintf("%s: waiting for data %s to suspend it", e.key.Short(), missing)}
+	default:
 		rested, err := r.rest(ctx, e, rule)
 		if err != nil {
 			return kind.State{}, err
 		}
-		live = rested
+		state = rule.Status(rested)
 	}
-	state := rule.Status(live)
+	if row, _ := condition.Lookup(state.Reason); row.Category != condition.CategorySuspension {
+		return kind.State{}, &ruleError{key: e.key, reason: condition.Error, text: cmp.Or(state.Message, unfit("suspension", state.Reason))}
+	}
 	if state.Reason == condition.Suspended && rule.How == kind.Delete {
 		deleted, err := r.pass.env.Applier.Delete(ctx, r.pass.owner, e.Object)
 		if err != nil {
@@ -86,12 +135,9 @@ func (r *run) suspendOne(ctx context.Context, e entry, rule kind.Suspension) (ki
 
 // rest applies the object in its resting form.
 func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.Object, error) {
-	if missing := unset(e.Reads); missing != "" {
-		return nil, &condition.WaitError{Message: "waiting for data " + missing}
-	}
-	desired, err := e.Render()
+	desired, err := e.render()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.key.Short(), err)
+		return nil, err
 	}
 	if rule.Mutate != nil {
 		if err := rule.Mutate(desired); err != nil {
@@ -103,12 +149,7 @@ func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.O
 		return nil, err
 	}
 	r.changed(e.key, res, "the component is suspended")
-	if e.Extract != nil {
-		if err := e.Extract(res.Live); err != nil {
-			return nil, fmt.Errorf("%s: extracting data: %w", e.key.Short(), err)
-		}
-	}
-	return res.Live, nil
+	return res.Live, e.extract(res.Live)
 }
 
 // suspended sums up: the state that is furthest from suspended decides.

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
 	"github.com/armature-go/armature/resource"
 )
@@ -17,6 +17,7 @@ import (
 // at once. The error is a join of [*condition.InvalidError]; nothing is read or
 // written.
 func Validate(env Env, owner Owner, components []Component) error {
+	env.Kinds = env.kinds()
 	v := validator{env: env, owner: owner, names: map[string]bool{}, conditions: map[string]string{}, objects: map[object.Key]string{}}
 	for i, c := range components {
 		v.component(i, c)
@@ -29,7 +30,7 @@ type validator struct {
 	owner      Owner
 	names      map[string]bool
 	conditions map[string]string     // condition type → component
-	objects    map[object.Key]string // object → component
+	objects    map[object.Key]string // object → component, of objects that are not only observed
 	problems   []error
 }
 
@@ -63,13 +64,32 @@ func (v *validator) component(i int, c Component) {
 	if c.Grace < 0 {
 		v.add(field, fmt.Sprintf("its grace period is negative: %s", c.Grace), "0 means no limit")
 	}
-	cells := cellCheck{written: map[resource.Data]bool{}, names: map[string]resource.Data{}}
+	for n, pre := range c.After {
+		if pre == nil {
+			v.add(fmt.Sprintf("%s, prerequisite %d", field, n+1), "it is nil", "")
+		}
+	}
+	if c.Err != nil {
+		return
+	}
+	l := list{component: c, field: field, objects: map[object.Key]bool{}, written: map[resource.Data]bool{}, cells: map[string]resource.Data{}}
 	for n, r := range c.Resources {
-		v.resource(fmt.Sprintf("%s, resource %d", field, n+1), c, r, &cells)
+		v.resource(&l, n, r)
 	}
 }
 
-func (v *validator) resource(field string, c Component, r Resource, cells *cellCheck) {
+// list is what is known of the resources of one component, as far as they were
+// looked at.
+type list struct {
+	component Component
+	field     string
+	objects   map[object.Key]bool
+	written   map[resource.Data]bool
+	cells     map[string]resource.Data // by name
+}
+
+func (v *validator) resource(l *list, n int, r Resource) {
+	field := fmt.Sprintf("%s, resource %d", l.field, n+1)
 	if r == nil {
 		v.add(field, "it is nil", "")
 		return
@@ -84,11 +104,12 @@ func (v *validator) resource(field string, c Component, r Resource, cells *cellC
 		v.add(field, err.Error(), "")
 		return
 	}
-	field = fmt.Sprintf("component %q, %s", c.Name, key.Short())
 	if d.Object.GetName() == "" {
 		v.add(field, "the object has no name", "")
+	} else {
+		field = fmt.Sprintf("%s, %s", l.field, key.Short())
+		v.identity(field, l, d.Mode, key)
 	}
-	v.identity(field, c, key)
 	v.declared(field, d.Mode, key)
 	v.namespace(field, d.Mode, key)
 	for _, problem := range d.Problems {
@@ -97,20 +118,24 @@ func (v *validator) resource(field string, c Component, r Resource, cells *cellC
 	if _, err := d.Gate.Enabled(); err != nil {
 		v.add(field, err.Error(), "")
 	}
-	for _, problem := range cells.check(d) {
+	for _, problem := range l.data(d) {
 		v.add(field, problem, "")
 	}
 }
 
-func (v *validator) identity(field string, c Component, key object.Key) {
+// identity: an object belongs to one component. To observe it is no claim to it.
+func (v *validator) identity(field string, l *list, mode resource.Mode, key object.Key) {
 	other, taken := v.objects[key]
 	switch {
-	case taken && other == c.Name:
+	case l.objects[key]:
 		v.add(field, "the component has two resources for this object", "")
-	case taken:
-		v.add(field, fmt.Sprintf("the object is in component %q too", other), "an object belongs to one component")
+	case taken && mode != resource.ModeObserve:
+		v.add(field, fmt.Sprintf("the object is in component %q too", other), "an object belongs to one component; the others may observe it")
 	}
-	v.objects[key] = c.Name
+	l.objects[key] = true
+	if mode != resource.ModeObserve {
+		v.objects[key] = l.component.Name
+	}
 }
 
 func (v *validator) declared(field string, mode resource.Mode, key object.Key) {
@@ -126,59 +151,53 @@ func (v *validator) declared(field string, mode resource.Mode, key object.Key) {
 
 func (v *validator) namespace(field string, mode resource.Mode, key object.Key) {
 	home := v.owner.GetNamespace()
+	fix := fmt.Sprintf("set its namespace to %q", home)
+	if home == "" {
+		fix = ""
+	}
+	row, _ := v.env.Kinds.Lookup(key.GVK)
 	switch {
+	case row.Scope == kind.Cluster && key.Namespace != "":
+		v.add(field, fmt.Sprintf("it has namespace %q, and its kind is cluster-scoped", key.Namespace), "leave its namespace empty")
+	case row.Scope == kind.Namespaced && key.Namespace == "":
+		v.add(field, "it has no namespace", fix)
 	case home == "" || key.Namespace == home:
 	case key.Namespace == "" && mode == resource.ModeObserve: // cluster-scoped objects may be looked at
+	case row.Scope == kind.Cluster:
+		v.add(field, "it is cluster-scoped, and its owner is not, so that it cannot own it", "observe it, or leave it to a cluster-scoped owner")
 	case key.Namespace == "":
-		v.add(field, "it has no namespace, and its owner cannot own what is cluster-scoped", fmt.Sprintf("set its namespace to %q", home))
+		v.add(field, "it has no namespace, and its owner cannot own what is cluster-scoped", fix)
 	default:
-		v.add(field, fmt.Sprintf("it is in namespace %q, and its owner in %q", key.Namespace, home), fmt.Sprintf("set its namespace to %q", home))
+		v.add(field, fmt.Sprintf("it is in namespace %q, and its owner in %q", key.Namespace, home), fix)
 	}
 }
 
-// cellCheck follows the data through the resources of a component: each value is
-// written before it is read.
-type cellCheck struct {
-	written map[resource.Data]bool
-	names   map[string]resource.Data
-}
-
-func (c *cellCheck) check(d resource.Declaration) []string {
+// data follows the data through the resources: each value is written before it is
+// read. What is switched off neither writes nor reads.
+func (l *list) data(d resource.Declaration) []string {
 	var problems []string
 	for _, cell := range slices.Concat(d.Reads, d.Writes) {
 		if resource.IsNilData(cell) {
 			problems = append(problems, "it names a data cell that is nil")
 			continue
 		}
-		if other, ok := c.names[cell.Name()]; ok && other != cell {
+		if other, ok := l.cells[cell.Name()]; ok && other != cell {
 			problems = append(problems, fmt.Sprintf("two data cells are named %q", cell.Name()))
 		}
-		c.names[cell.Name()] = cell
+		l.cells[cell.Name()] = cell
+	}
+	if on, err := d.Gate.Enabled(); err != nil || !on {
+		return problems
 	}
 	for _, cell := range d.Reads {
-		if !resource.IsNilData(cell) && !c.written[cell] {
+		if !resource.IsNilData(cell) && !l.written[cell] {
 			problems = append(problems, fmt.Sprintf("it uses data %q, which no resource before it extracts", cell.Name()))
 		}
 	}
-	if on, err := d.Gate.Enabled(); err == nil && on && (d.Mode == resource.ModeManage || d.Mode == resource.ModeObserve) {
-		for _, cell := range d.Writes {
-			if !resource.IsNilData(cell) {
-				c.written[cell] = true
-			}
+	for _, cell := range d.Writes {
+		if !resource.IsNilData(cell) {
+			l.written[cell] = true
 		}
 	}
 	return problems
-}
-
-// text writes an error for a condition: joined errors on one line.
-func text(err error) string {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // only the outermost join is taken apart
-	if !ok {
-		return err.Error()
-	}
-	var parts []string
-	for _, e := range joined.Unwrap() {
-		parts = append(parts, text(e))
-	}
-	return strings.Join(parts, "; ")
 }

@@ -28,22 +28,27 @@ func (c *Cell[V]) IsSet() bool { return c.set }
 // do so to render what depends on it.
 func (c *Cell[V]) Set(v V) { c.value, c.set = v, true }
 
+// Clear takes the value away. The runtime does so at the beginning of a pass.
+func (c *Cell[V]) Clear() { *c = Cell[V]{name: c.name} }
+
 func (c *Cell[V]) isNil() bool { return c == nil }
 
 // Output is a value taken from an object after it was applied or read.
 type Output[T object.Object] struct {
 	cell    Data
-	extract func(T) error
+	extract func(T)
 }
 
 // Into takes a value from the live object into a cell. The function says whether
 // there is one; it gets a copy and may change it.
 func Into[T object.Object, V any](cell *Cell[V], value func(T) (V, bool)) Output[T] {
-	return Output[T]{cell: cell, extract: func(live T) error {
+	if value == nil {
+		return Output[T]{cell: cell}
+	}
+	return Output[T]{cell: cell, extract: func(live T) {
 		if v, ok := value(live); ok {
 			cell.Set(v)
 		}
-		return nil
 	}}
 }
 
@@ -56,5 +61,8 @@ type Change[T object.Object] struct {
 // Using makes a mutation out of a function that needs the value of a cell. As
 // long as the cell is unset its resource is blocked, and the function not called.
 func Using[T object.Object, V any](cell *Cell[V], mutate func(T, V) error) Change[T] {
+	if mutate == nil {
+		return Change[T]{cell: cell}
+	}
 	return Change[T]{cell: cell, mutate: func(obj T) error { return mutate(obj, cell.value) }}
 }

@@ -57,7 +57,7 @@ func (f *Facts) ask(key object.Key) (object.Object, bool) {
 		f.asked = append(f.asked, key)
 	}
 	obj := f.known[key]
-	return obj, obj != nil
+	return obj, !object.IsNil(obj)
 }
 
 func (f *Facts) fail(err error) {

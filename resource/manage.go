@@ -1,8 +1,11 @@
 package resource
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/feature"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
@@ -38,9 +41,6 @@ func Manage[T object.Object](base T) *Managed[T] {
 // within the resource. The function must not depend on anything but its argument
 // and what it closed over when the component was built.
 func (m *Managed[T]) Mutate(name string, gate feature.Gate, mutate func(T) error) *Managed[T] {
-	if mutate == nil {
-		m.problems = append(m.problems, fmt.Sprintf("mutation %q has no function", name))
-	}
 	m.mutations = append(m.mutations, mutation[T]{name: name, gate: gate, mutate: mutate})
 	return m
 }
@@ -72,9 +72,11 @@ func (m *Managed[T]) Auxiliary() *Managed[T] {
 // Guard adds a precondition. It gets a copy of the baseline. A
 // [condition.WaitError] blocks this resource and what comes after it; any other
 // error fails the component.
-//
-// [condition.WaitError]: https://pkg.go.dev/github.com/armature-go/armature/condition#WaitError
 func (m *Managed[T]) Guard(guard func(T) error) *Managed[T] {
+	if guard == nil {
+		m.problems = append(m.problems, "a guard has no function")
+		return m
+	}
 	m.guards = append(m.guards, guard)
 	return m
 }
@@ -101,7 +103,7 @@ func (m *Managed[T]) Declaration() Declaration {
 		Mode:          ModeManage,
 		Gate:          feature.All(m.gates...),
 		Participation: m.participation,
-		Problems:      append(duplicates(m.mutations), m.problems...),
+		Problems:      slices.Concat(mistaken(m.mutations), m.problems, mute(m.outputs)),
 		Guard:         m.guard,
 		Render:        m.render,
 		Extract:       extractor(m.outputs),
@@ -143,14 +145,26 @@ func (m *Managed[T]) render() (object.Object, error) {
 		if !on {
 			continue
 		}
-		if err := mut.mutate(obj); err != nil {
+		if err := mut.run(obj); err != nil {
 			return nil, fmt.Errorf("mutation %q: %w", mut.name, err)
 		}
 	}
 	return obj, nil
 }
 
-func duplicates[T object.Object](mutations []mutation[T]) []string {
+func (m mutation[T]) run(obj T) error {
+	switch {
+	case m.mutate == nil:
+		return errors.New("it has no function")
+	case m.reads != nil && !m.reads.IsSet():
+		return &condition.WaitError{Message: fmt.Sprintf("waiting for data %q", m.reads.Name())}
+	default:
+		return m.mutate(obj)
+	}
+}
+
+// mistaken says what is wrong with the declaration of mutations.
+func mistaken[T object.Object](mutations []mutation[T]) []string {
 	var problems []string
 	seen := map[string]bool{}
 	for _, m := range mutations {
@@ -161,6 +175,20 @@ func duplicates[T object.Object](mutations []mutation[T]) []string {
 			problems = append(problems, fmt.Sprintf("two mutations are named %q", m.name))
 		}
 		seen[m.name] = true
+		if m.mutate == nil {
+			problems = append(problems, fmt.Sprintf("mutation %q has no function", m.name))
+		}
+	}
+	return problems
+}
+
+// mute finds the outputs that could never say anything.
+func mute[T object.Object](outputs []Output[T]) []string {
+	var problems []string
+	for _, out := range outputs {
+		if !IsNilData(out.cell) && out.extract == nil {
+			problems = append(problems, fmt.Sprintf("no function extracts data %q", out.cell.Name()))
+		}
 	}
 	return problems
 }
@@ -193,9 +221,7 @@ func extractor[T object.Object](outputs []Output[T]) func(object.Object) error {
 			if err != nil {
 				return err
 			}
-			if err := out.extract(t); err != nil {
-				return err
-			}
+			out.extract(t)
 		}
 		return nil
 	}
@@ -208,7 +234,7 @@ func health[T object.Object](rule func(T, object.Op) kind.State) func(object.Obj
 	return func(live object.Object, op object.Op) kind.State {
 		t, err := typed[T](live)
 		if err != nil {
-			return kind.State{Reason: "Error", Message: err.Error()}
+			return kind.State{Reason: condition.Error, Message: err.Error()}
 		}
 		return rule(t, op)
 	}

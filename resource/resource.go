@@ -12,6 +12,13 @@ type Resource interface {
 	Declaration() Declaration
 }
 
+var (
+	_ Resource = (*Managed[object.Object])(nil)
+	_ Resource = (*Observed[object.Object])(nil)
+	_ Resource = (*Removed[object.Object])(nil)
+	_ Resource = (*Released[object.Object])(nil)
+)
+
 // Mode is what is meant by naming an object.
 type Mode string
 
@@ -70,6 +77,7 @@ type Mutation struct {
 type Data interface {
 	Name() string
 	IsSet() bool
+	Clear()
 	isNil() bool
 }
 

@@ -44,6 +44,7 @@ func (o *Observed[T]) Declaration() Declaration {
 		Mode:          ModeObserve,
 		Participation: Required,
 		Absence:       o.absence,
+		Problems:      mute(o.outputs),
 		Writes:        written(o.outputs),
 		Extract:       extractor(o.outputs),
 	}
