@@ -7,8 +7,11 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
+	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 )
 
@@ -44,17 +47,47 @@ func (c *Cluster) Count(tb testing.TB, userAgent string, during func()) Requests
 	if err != nil {
 		tb.Fatalf("opening the audit log: %v", err)
 	}
-	defer log.Close() //nolint:errcheck // it was only read
+	defer func() { _ = log.Close() }() // it was only read
 	if _, err := log.Seek(0, io.SeekEnd); err != nil {
 		tb.Fatalf("opening the audit log: %v", err)
 	}
+	c.mark(tb, log)
 	during()
-	n, err := count(log, userAgent)
+	n, err := count(strings.NewReader(c.mark(tb, log)), userAgent)
 	if err != nil {
 		tb.Fatalf("reading the audit log: %v", err)
 	}
 	return n
 }
+
+// mark makes a request of its own and returns what the log has said until it shows
+// up there: the line of a request may come a moment after its answer.
+func (c *Cluster) mark(tb testing.TB, log io.Reader) string {
+	tb.Helper()
+	cfg := c.Config()
+	cfg.UserAgent = fmt.Sprintf("armaturetest-mark-%d", marks.Add(1))
+	client, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err == nil {
+		_, err = client.ServerVersion()
+	}
+	if err != nil {
+		tb.Fatalf("marking a place in the audit log: %v", err)
+	}
+	var said strings.Builder
+	Eventually(tb, 10*time.Second, func() string {
+		if _, err := io.Copy(&said, log); err != nil {
+			tb.Fatalf("reading the audit log: %v", err)
+		}
+		if at := strings.Index(said.String(), `"`+cfg.UserAgent+`"`); at < 0 || !strings.Contains(said.String()[at:], "\n") {
+			return "a request does not show up in the audit log"
+		}
+		return ""
+	})
+	return said.String()[:strings.LastIndexByte(said.String(), '\n')+1]
+}
+
+// marks numbers the requests that mark places in audit logs.
+var marks atomic.Int64
 
 // auditEvent is the part of an audit event that is counted by.
 type auditEvent struct {

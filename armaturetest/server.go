@@ -121,6 +121,7 @@ func findPlane() (string, error) {
 // cleans up, however the process ends.
 func runPlane(plane string) (kubeconfig string, alive io.Closer, err error) {
 	cmd := exec.Command(plane, "run", "--audit", "--", "sh", "-c", `echo "$KUBECONFIG"; cat`)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("PLANE_PARENT=%d", os.Getpid())) // it ends with us from its first moment on
 	var said tail
 	cmd.Stderr = &said
 	in, err := cmd.StdinPipe()
