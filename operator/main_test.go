@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -18,10 +19,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/armature-go/armature/armaturetest"
 	"github.com/armature-go/armature/component"
+	"github.com/armature-go/armature/object"
 )
 
 func TestCommandLine(t *testing.T) {
@@ -97,22 +101,22 @@ func TestEndpointsAndElection(t *testing.T) {
 	cluster := armaturetest.Server(t)
 	ns := cluster.Namespace(t)
 	name := "idle-" + ns
-	instance := func() (health, metrics string, stop func()) {
+	instance := func() (health, metricsAt string, stop func()) {
 		ctx, cancel := context.WithCancel(t.Context())
-		health, metrics = freeAddress(t), freeAddress(t)
+		health, metricsAt = freeAddress(t), freeAddress(t)
 		ended := make(chan error, 1)
 		go func() {
-			ended <- Run(ctx, Options{Name: name}, Settings{Config: cluster.Config(), LeaseIn: ns, Health: health, Metrics: metrics})
+			ended <- Run(ctx, Options{Name: name}, Settings{Config: cluster.Config(), LeaseIn: ns, Health: health, Metrics: metricsAt})
 		}()
-		return health, metrics, func() {
+		return health, metricsAt, func() {
 			cancel()
 			if err := <-ended; err != nil {
 				t.Errorf("the operator ended with: %v", err)
 			}
 		}
 	}
-	health, metrics, stopFirst := instance()
-	for _, url := range []string{health + "/healthz", health + "/readyz", metrics + "/metrics"} {
+	health, metricsAt, stopFirst := instance()
+	for _, url := range []string{health + "/healthz", health + "/readyz", metricsAt + "/metrics"} {
 		armaturetest.Eventually(t, 20*time.Second, func() string { return get(t, "http://"+url) })
 	}
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name}}
@@ -166,4 +170,58 @@ func freeAddress(t *testing.T) string {
 	}
 	defer l.Close()
 	return l.Addr().String()
+}
+
+// sample reads one series of the process; false if there is none.
+func sample(t *testing.T, name string, labels map[string]string) (float64, bool) {
+	t.Helper()
+	families, err := metrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			got := map[string]string{}
+			for _, l := range m.GetLabel() {
+				got[l.GetName()] = l.GetValue()
+			}
+			if maps.Equal(got, labels) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount()), true
+			}
+		}
+	}
+	return 0, false
+}
+
+func TestMetricsFollowThePass(t *testing.T) {
+	m := metricsFor("metrics-test", "Stub")
+	owner := &stub{}
+	owner.Namespace, owner.Name = "ns", "a"
+	changes := map[string]string{"controller": "metrics-test", "owner_kind": "Stub", "kind": "ConfigMap", "action": "created"}
+	ready := map[string]string{"controller": "metrics-test", "owner_kind": "Stub", "namespace": "ns", "name": "a", "condition": "Ready"}
+	took := map[string]string{"controller": "metrics-test", "owner_kind": "Stub", "component": "store"}
+	m.changed(component.Change{Key: object.Key{GVK: corev1.SchemeGroupVersion.WithKind("ConfigMap"), Name: "x"}, Op: object.OpCreated})
+	m.took("store", time.Millisecond)
+	for _, want := range []struct {
+		status metav1.ConditionStatus
+		value  float64
+	}{{metav1.ConditionFalse, 0}, {metav1.ConditionTrue, 1}} {
+		m.condition(owner, metav1.Condition{Type: "Ready", Status: want.status})
+		if got, ok := sample(t, "armature_condition", ready); !ok || got != want.value {
+			t.Errorf("Ready %s is %v (%t)", want.status, got, ok)
+		}
+	}
+	if got, _ := sample(t, "armature_changes_total", changes); got != 1 {
+		t.Errorf("one change is counted as %v", got)
+	}
+	if got, _ := sample(t, "armature_component_duration_seconds", took); got != 1 {
+		t.Errorf("one duration is counted as %v", got)
+	}
+	m.forget(types.NamespacedName{Namespace: "ns", Name: "a"})
+	if _, ok := sample(t, "armature_condition", ready); ok {
+		t.Error("the conditions of an owner that is gone are still there")
+	}
 }

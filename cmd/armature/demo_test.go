@@ -71,8 +71,10 @@ var plane = sync.OnceValue(func() (version string) {
 	if err != nil {
 		return ""
 	}
-	line, _, _ := strings.Cut(string(out), "\n")
-	return line
+	if words := strings.Fields(string(out)); len(words) > 1 { // kubernetes v1.37.2
+		return words[1]
+	}
+	return ""
 })
 
 // needPlane returns the programs to test, and skips the test where no plane can be

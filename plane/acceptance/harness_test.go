@@ -38,13 +38,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// program is where the program under test should be.
+func program() string {
+	if path := os.Getenv("ARMATURE_PLANE"); path != "" {
+		return path
+	}
+	return filepath.Join("..", "..", "bin", "plane")
+}
+
 // binary is the program under test. Without it a test is skipped.
 func binary(t *testing.T) string {
 	t.Helper()
-	path := os.Getenv("ARMATURE_PLANE")
-	if path == "" {
-		path = filepath.Join("..", "..", "bin", "plane")
-	}
+	path := program()
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		t.Fatal(err)
@@ -225,8 +230,19 @@ func (p *instance) world(t *testing.T) *world {
 	return w
 }
 
+// version is that of the API server.
+var version = sync.OnceValue(func() string {
+	out, err := exec.Command(program(), "version").Output()
+	if words := strings.Fields(string(out)); err == nil && len(words) > 1 { // kubernetes v1.37.2 …
+		return words[1]
+	}
+	return "unknown"
+})
+
+// config is where a test meets the API server.
 func config(t *testing.T, path string) *rest.Config {
 	t.Helper()
+	t.Attr("apiserver", version())
 	cfg, err := clientcmd.BuildConfigFromFlags("", path)
 	if err != nil {
 		t.Fatal(err)
