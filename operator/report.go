@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,6 +30,9 @@ func (r *reconciler) report(ctx context.Context, read component.Owner, res compo
 	changes := res.Changes
 	for _, rep := range res.Reports {
 		changes = append(changes, rep.Changes...)
+		if crash, ok := errors.AsType[*component.PanicError](rep.Err); ok {
+			ctrl.LoggerFrom(ctx).Error(crash, "a component panicked", "component", rep.Name, "stack", string(crash.Stack))
+		}
 		r.turned(read, rep.Condition)
 		r.metrics.took(rep.Name, rep.Took)
 		r.metrics.condition(read, rep.Condition)
