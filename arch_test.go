@@ -40,6 +40,7 @@ var layers = []layer{
 
 // special lists the libraries that one package may use beyond those of its row.
 var special = map[string][]string{
+	"apply":        {"github.com/go-logr/logr"},
 	"feature":      {"github.com/Masterminds/semver/v3"},
 	"schema":       {"go.yaml.in/yaml/v3"},
 	"armaturetest": {"k8s.io/apiextensions-apiserver", "sigs.k8s.io/yaml"},

@@ -3,11 +3,13 @@ package apply
 import (
 	"context"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/condition"
@@ -21,7 +23,8 @@ const ComponentLabel = "armature.dev/component"
 // Options tune an [Applier]. The zero value is right where the client does not
 // read from a cache.
 type Options struct {
-	Live client.Reader // reads that must not come from a cache; nil means the client itself
+	Live client.Reader    // reads that must not come from a cache; nil means the client itself
+	Now  func() time.Time // nil means the system clock
 }
 
 // Applier applies the objects of one controller. It is safe for concurrent use,
@@ -29,6 +32,7 @@ type Options struct {
 type Applier struct {
 	client     client.Client
 	live       client.Reader
+	now        func() time.Time
 	controller string
 	records    records
 }
@@ -41,19 +45,25 @@ func New(c client.Client, controller string, opts Options) *Applier {
 	if live == nil {
 		live = c
 	}
-	return &Applier{client: c, live: live, controller: controller}
+	now := opts.Now
+	if now == nil {
+		now = time.Now //nolint:forbidigo // the system clock is what nil means
+	}
+	return &Applier{client: c, live: live, now: now, controller: controller}
 }
 
 // Result says what was done to an object and what it is now.
 type Result struct {
-	Op   object.Op
-	Live object.Object // as the server answered, of the Go type that was given; nil where there is none
+	Op    object.Op
+	Live  object.Object // as the server answered, or as it was read where nothing was sent, of the Go type that was given; nil where there is none
+	Again time.Duration // apply once more after this time, for what cannot be seen in the object; 0 means that watches suffice
 }
 
 // Apply makes the object as desired for one component of the owner. Afterwards the
 // live object has the desired fields, the component label and a controller
 // reference to the owner; fields of others are kept. The desired object is not
-// changed.
+// changed. Where it is so already, and nothing of ours has drifted, no request is
+// made.
 //
 // A [*condition.WaitError] means that the object cannot be there yet, a
 // [*ConflictError] that it is somebody else's, a [*DeniedError] that a right is
@@ -63,10 +73,15 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 	if err != nil {
 		return Result{}, err
 	}
-	res, err := a.apply(ctx, owner, component, desired, key)
+	tree, err := a.payload(owner, component, desired)
+	if err != nil {
+		return Result{}, err
+	}
+	t := target{owner: owner, desired: desired, key: key, tree: tree}
+	res, err := a.apply(ctx, t)
 	if isGone(err) { // what we saw is there no more, or is another: decide anew, from a live read
 		a.records.drop(owner.GetUID(), key)
-		res, err = a.contact(ctx, owner, component, desired, key)
+		res, err = a.contact(ctx, t)
 		if isGone(err) {
 			err = &condition.WaitError{Message: key.Short() + " is being replaced"}
 		}
@@ -77,67 +92,70 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 	return res, nil
 }
 
+// target is what one call of Apply is about.
+type target struct {
+	owner   object.Object
+	desired object.Object
+	key     object.Key
+	tree    map[string]any // what is sent for desired, but for the UID
+}
+
 // apply takes the short way where the cache shows an object that is ours.
-func (a *Applier) apply(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key) (Result, error) {
-	seen, err := a.read(ctx, a.client, desired, key)
+func (a *Applier) apply(ctx context.Context, t target) (Result, error) {
+	seen, err := a.read(ctx, a.client, t.desired, t.key)
 	if err != nil {
 		return Result{}, err
 	}
-	if seen == nil || !a.owns(owner, seen) {
-		return a.contact(ctx, owner, component, desired, key)
+	if seen == nil || !a.owns(t.owner, seen) {
+		return a.contact(ctx, t)
 	}
-	return a.update(ctx, owner, component, desired, key, seen)
+	return a.update(ctx, t, seen)
 }
 
 // contact is the first contact with an object: a live read decides.
-func (a *Applier) contact(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key) (Result, error) {
-	seen, err := a.read(ctx, a.live, desired, key)
+func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
+	seen, err := a.read(ctx, a.live, t.desired, t.key)
 	if err != nil {
 		return Result{}, err
 	}
 	if seen == nil {
-		return a.create(ctx, owner, component, desired, key)
+		return a.create(ctx, t)
 	}
-	if !a.owns(owner, seen) {
-		return Result{}, &ConflictError{Key: key, Holder: a.holder(seen, owner)}
+	if !a.owns(t.owner, seen) {
+		return Result{}, &ConflictError{Key: t.key, Holder: a.holder(seen, t.owner)}
 	}
-	return a.update(ctx, owner, component, desired, key, seen)
+	return a.update(ctx, t, seen)
 }
 
-func (a *Applier) create(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key) (Result, error) {
-	tree, err := a.payload(owner, component, desired, "")
-	if err != nil {
-		return Result{}, err
-	}
-	live, err := a.send(ctx, tree, client.FieldOwner(a.Manager(owner)))
+func (a *Applier) create(ctx context.Context, t target) (Result, error) {
+	live, err := a.send(ctx, t.tree, "", client.FieldOwner(a.Manager(t.owner)))
 	if err != nil {
 		if apierrors.IsConflict(err) {
-			err = &condition.WaitError{Message: key.Short() + " was made by somebody else meanwhile"}
+			err = &condition.WaitError{Message: t.key.Short() + " was made by somebody else meanwhile"}
 		}
 		return Result{}, err
 	}
-	if holder := a.holder(live, owner); holder != "" {
-		if err := a.letGo(ctx, owner, live); err != nil {
+	if holder := a.holder(live, t.owner); holder != "" {
+		if err := a.letGo(ctx, t.owner, live); err != nil {
 			return Result{}, err
 		}
-		return Result{}, &ConflictError{Key: key, Holder: holder}
+		return Result{}, &ConflictError{Key: t.key, Holder: holder}
 	}
-	return a.remember(owner, key, live, desired, object.OpCreated)
+	return a.done(ctx, t, live, object.OpCreated)
 }
 
-func (a *Applier) update(ctx context.Context, owner object.Object, component string, desired object.Object, key object.Key, seen object.Object) (Result, error) {
+func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Result, error) {
 	if seen.GetDeletionTimestamp() != nil {
-		return Result{}, &condition.WaitError{Message: key.Short() + " is being deleted"}
+		return Result{}, &condition.WaitError{Message: t.key.Short() + " is being deleted"}
 	}
-	tree, err := a.payload(owner, component, desired, string(seen.GetUID()))
+	if settled, err := a.nothingToDo(t, seen); err != nil || settled {
+		return Result{Op: object.OpNone, Live: seen, Again: a.again(t)}, err
+	}
+	live, err := a.send(ctx, t.tree, seen.GetUID(), client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership)
 	if err != nil {
 		return Result{}, err
 	}
-	live, err := a.send(ctx, tree, client.FieldOwner(a.Manager(owner)), client.ForceOwnership)
-	if err != nil {
-		return Result{}, err
-	}
-	same, err := a.unchanged(owner, key, seen, live)
+	same, err := a.unchanged(t, seen, live)
 	if err != nil {
 		return Result{}, err
 	}
@@ -145,12 +163,16 @@ func (a *Applier) update(ctx context.Context, owner object.Object, component str
 	if same {
 		op = object.OpNone
 	}
-	return a.remember(owner, key, live, desired, op)
+	return a.done(ctx, t, live, op)
 }
 
-// send applies the tree and returns the server's answer.
-func (a *Applier) send(ctx context.Context, tree map[string]any, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
-	u := &unstructured.Unstructured{Object: tree}
+// send applies the tree, which is not changed, and returns the server's answer. A UID
+// is a precondition; empty is none.
+func (a *Applier) send(ctx context.Context, tree map[string]any, uid types.UID, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(tree)}
+	if uid != "" {
+		u.SetUID(uid)
+	}
 	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
 		return nil, err
 	}
@@ -160,18 +182,17 @@ func (a *Applier) send(ctx context.Context, tree map[string]any, opts ...client.
 // letGo takes back everything that a first apply added to an object which turned
 // out to be somebody else's.
 func (a *Applier) letGo(ctx context.Context, owner object.Object, live *unstructured.Unstructured) error {
-	meta := map[string]any{"name": live.GetName(), "uid": string(live.GetUID())}
+	meta := map[string]any{"name": live.GetName()}
 	if ns := live.GetNamespace(); ns != "" {
 		meta["namespace"] = ns
 	}
 	tree := map[string]any{"apiVersion": live.GetAPIVersion(), "kind": live.GetKind(), "metadata": meta}
-	_, err := a.send(ctx, tree, client.FieldOwner(a.Manager(owner)))
+	_, err := a.send(ctx, tree, live.GetUID(), client.FieldOwner(a.Manager(owner)))
 	return err
 }
 
-// payload is the tree that is sent for desired. An empty uid is that of an object
-// which is not there.
-func (a *Applier) payload(owner object.Object, component string, desired object.Object, uid string) (map[string]any, error) {
+// payload is the tree that is sent for desired, but for the UID.
+func (a *Applier) payload(owner object.Object, component string, desired object.Object) (map[string]any, error) {
 	tree, err := object.Tree(a.client.Scheme(), desired)
 	if err != nil {
 		return nil, err
@@ -189,11 +210,6 @@ func (a *Applier) payload(owner object.Object, component string, desired object.
 	}
 	refs := append(u.GetOwnerReferences(), *metav1.NewControllerRef(owner, ownerKey.GVK))
 	u.SetOwnerReferences(refs)
-	if uid != "" {
-		if err := unstructured.SetNestedField(tree, uid, "metadata", "uid"); err != nil {
-			return nil, fmt.Errorf("naming the object: %w", err)
-		}
-	}
 	return tree, nil
 }
 
@@ -232,19 +248,21 @@ func (a *Applier) empty(like object.Object, key object.Key) (client.Object, erro
 	return obj, nil
 }
 
-// remember keeps what the server answered and returns it in the type of desired.
-func (a *Applier) remember(owner object.Object, key object.Key, live *unstructured.Unstructured, desired object.Object, op object.Op) (Result, error) {
-	a.records.put(owner.GetUID(), key, record{uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(live)})
-	typed, err := a.empty(desired, key)
+// done remembers what the server answered and returns it in the type of desired.
+func (a *Applier) done(ctx context.Context, t target, live *unstructured.Unstructured, op object.Op) (Result, error) {
+	if err := a.learn(ctx, t, live); err != nil {
+		return Result{}, err
+	}
+	res := Result{Op: op, Again: a.again(t)}
+	typed, err := a.empty(t.desired, t.key)
 	if err != nil {
 		return Result{}, err
 	}
 	if u, ok := typed.(*unstructured.Unstructured); ok {
 		u.Object = live.Object
-		return Result{Op: op, Live: u}, nil
+	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
+		return Result{}, fmt.Errorf("reading the answer for %s: %w", t.key.Short(), err)
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
-		return Result{}, fmt.Errorf("reading the answer for %s: %w", key.Short(), err)
-	}
-	return Result{Op: op, Live: typed}, nil
+	res.Live = typed
+	return res, nil
 }

@@ -4,7 +4,8 @@
 // canonical trees by server-side apply, under one field manager for each
 // controller and owner, and never touches an object by its name alone:
 //
-//	seen and ours ──▶ apply, forced, with the object's UID as a precondition
+//	seen and ours ──▶ would an apply change it? ──▶ no: nothing is sent
+//	              └─▶ yes: apply, forced, with the object's UID as a precondition
 //	not seen      ──▶ one live read ──▶ absent: apply, not forced, and look at the answer
 //	                                └─▶ somebody else's: refuse, and say whose
 //

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
@@ -24,17 +24,53 @@ const (
 
 type hash = [sha256.Size]byte
 
-// record is what the server said about an object the last time that we wrote it.
+// record is what the server said about an object the last time that we wrote it, or
+// found it to be as it would be after a write.
 type record struct {
 	uid             types.UID
 	resourceVersion string
-	content         hash
+	content         hash // of all that an apply can change; zero where it has to be computed
+
+	desired    hash     // of the tree that is declared
+	apiVersion string   // of our entry in the managed fields
+	fields     string   // of our entry, as the server writes them
+	program    *program // the same, to be walked
+	projection hash     // of what the program owns
+	exact      bool     // what is owned is what is declared, to the letter
+	neverSkip  bool     // what was sent cannot be seen in the object
+
+	written  time.Time // when we wrote; zero for an object that was found so
+	verified time.Time // when the projection was last computed
 }
 
-// records holds one record for each object of each owner.
+// records holds one record for each object of each owner, and the programs that
+// they share.
 type records struct {
-	mu sync.Mutex
-	of map[types.UID]map[object.Key]record
+	mu       sync.Mutex
+	of       map[types.UID]map[object.Key]record
+	programs map[string]*program // by the fields; few, as objects of one shape share one
+}
+
+// program returns the program of an entry; nil where there is no entry.
+func (r *records) program(own *metav1.ManagedFieldsEntry) (*program, error) {
+	raw := fieldsOf(own)
+	if raw == "" {
+		return nil, nil //nolint:nilnil // no entry owns no field
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p, ok := r.programs[raw]; ok {
+		return p, nil
+	}
+	p, err := compile([]byte(raw))
+	if err != nil {
+		return nil, err
+	}
+	if r.programs == nil {
+		r.programs = map[string]*program{}
+	}
+	r.programs[raw] = p
+	return p, nil
 }
 
 func (r *records) get(owner types.UID, key object.Key) (record, bool) {
@@ -72,9 +108,9 @@ func (a *Applier) Forget(owner types.UID) {
 
 // unchanged reports whether an apply left the object as it was before. What was
 // before is what was read, unless our own last write is newer than that.
-func (a *Applier) unchanged(owner object.Object, key object.Key, seen object.Object, live *unstructured.Unstructured) (bool, error) {
+func (a *Applier) unchanged(t target, seen object.Object, live *unstructured.Unstructured) (bool, error) {
 	version, content := seen.GetResourceVersion(), hash{}
-	rec, ok := a.records.get(owner.GetUID(), key)
+	rec, ok := a.records.get(t.owner.GetUID(), t.key)
 	if ok && rec.uid == seen.GetUID() && newer(rec.resourceVersion, version) {
 		version, content = rec.resourceVersion, rec.content
 	}
@@ -82,7 +118,7 @@ func (a *Applier) unchanged(owner object.Object, key object.Key, seen object.Obj
 		return true, nil
 	}
 	if content == (hash{}) {
-		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
+		tree, err := treeOf(seen)
 		if err != nil {
 			return false, err
 		}

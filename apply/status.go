@@ -89,18 +89,18 @@ func (a *Applier) StatusNewer(owner object.Object) bool {
 // StatusConditions returns the types of the conditions in the owner's status that
 // this controller has written.
 func (a *Applier) StatusConditions(owner object.Object) ([]string, error) {
-	owned, err := fieldsOf(entry(owner, a.StatusManager(), "status"))
+	owned, err := a.records.program(entry(owner, a.StatusManager(), "status"))
 	if err != nil {
 		return nil, err
 	}
-	types := owned["f:status"]["f:conditions"].keys("type")
+	types := owned.under("status", "conditions").keyed("type")
 	slices.Sort(types)
 	return types, nil
 }
 
 func (a *Applier) statusIs(owner object.Object, status map[string]any) (bool, error) {
-	owned, err := fieldsOf(entry(owner, a.StatusManager(), "status"))
-	if err != nil || owned == nil {
+	owned, err := a.records.program(entry(owner, a.StatusManager(), "status"))
+	if err != nil || owned.under("status") == nil {
 		return false, err
 	}
 	live, err := statusOf(owner)
@@ -111,7 +111,7 @@ func (a *Applier) statusIs(owner object.Object, status map[string]any) (bool, er
 	if err != nil {
 		return false, err
 	}
-	return exact(owned["f:status"], desired, live), nil
+	return owned.under("status").exact(desired, live), nil
 }
 
 // sendStatus applies the status. The resource version is a precondition; empty is none.

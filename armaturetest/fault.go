@@ -3,20 +3,17 @@ package armaturetest
 import (
 	"bytes"
 	"crypto/sha256"
-	"fmt"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"k8s.io/client-go/rest"
 )
 
-// Faults are for showing that a test can fail: wrap them around the transport of an
-// operator's rest.Config and see the test notice.
-
-// WithoutDriftCorrection switches drift correction off: an apply that says of its
+// WithoutDriftCorrection is for showing that a test can fail. It wraps the transport
+// of an operator's configuration so that drift is not corrected: an apply that says of its
 // object what the last one said is answered with the object as it is. One that says
 // something new gets through, and status is written as ever.
 func WithoutDriftCorrection(cfg *rest.Config) {
@@ -34,7 +31,10 @@ func WithoutDriftCorrection(cfg *rest.Config) {
 			if err := req.Body.Close(); err != nil {
 				return nil, err
 			}
-			sum := sha256.Sum256(body)
+			sum, err := gist(body)
+			if err != nil {
+				return nil, err
+			}
 			mu.Lock()
 			repeats := said[req.URL.Path] == sum
 			said[req.URL.Path] = sum
@@ -51,6 +51,20 @@ func WithoutDriftCorrection(cfg *rest.Config) {
 	})
 }
 
+// gist is a digest of what an apply says about its object; which object it is, by
+// its UID, does not count.
+func gist(body []byte) ([sha256.Size]byte, error) {
+	var tree map[string]any
+	if err := json.Unmarshal(body, &tree); err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	if meta, ok := tree["metadata"].(map[string]any); ok {
+		delete(meta, "uid")
+	}
+	raw, err := json.Marshal(tree)
+	return sha256.Sum256(raw), err
+}
+
 // asItIs reads the object that a request would change; nil if there is none.
 func asItIs(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 	read, err := http.NewRequestWithContext(req.Context(), http.MethodGet, bare(req), http.NoBody)
@@ -64,35 +78,6 @@ func asItIs(req *http.Request, next http.RoundTripper) (*http.Response, error) {
 		return res, err
 	}
 	return nil, res.Body.Close()
-}
-
-// WithPlantedWrites makes every apply of an object be followed by a write that
-// changes the object, as an operator does that is never at rest.
-func WithPlantedWrites(cfg *rest.Config) {
-	var n atomic.Int64
-	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(req *http.Request) (*http.Response, error) {
-			res, err := next.RoundTrip(req)
-			if err != nil || !appliesObject(req) || res.StatusCode >= http.StatusBadRequest {
-				return res, err
-			}
-			body := fmt.Sprintf(`{"metadata":{"annotations":{"test.armature.dev/planted":"%d"}}}`, n.Add(1))
-			plant, err := http.NewRequestWithContext(req.Context(), http.MethodPatch, bare(req), bytes.NewBufferString(body))
-			if err != nil {
-				return nil, err
-			}
-			plant.Header = req.Header.Clone()
-			plant.Header.Set("Content-Type", "application/merge-patch+json")
-			planted, err := next.RoundTrip(plant)
-			if err != nil {
-				return nil, err
-			}
-			if _, err := io.Copy(io.Discard, planted.Body); err != nil {
-				return nil, err
-			}
-			return res, planted.Body.Close()
-		})
-	})
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

@@ -102,6 +102,7 @@ func (r *run) bring(ctx context.Context, e entry) (object.Object, object.Op, err
 		return nil, "", err
 	}
 	r.changed(e.key, res, "")
+	r.report.After = sooner(r.report.After, res.Again)
 	return res.Live, res.Op, nil
 }
 

@@ -149,6 +149,7 @@ func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.O
 		return nil, err
 	}
 	r.changed(e.key, res, "the component is suspended")
+	r.report.After = sooner(r.report.After, res.Again)
 	return res.Live, e.extract(res.Live)
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,8 +47,11 @@ type reconciler struct {
 // memory is what is kept of an owner between passes.
 type memory struct {
 	uid     types.UID
-	status  *status   // the last one that was written
-	written time.Time // when
+	status  *status      // the last one that was written
+	written time.Time    // when
+	reads   []object.Key // what the last pass looked at, sorted
+	settled string       // what the last pass saw, if it changed nothing; else empty
+	until   time.Time    // when to look again all the same; zero means never
 }
 
 func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Controller, gvk schema.GroupVersionKind) (*reconciler, error) {
@@ -66,7 +70,7 @@ func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Con
 	if err != nil {
 		return nil, err
 	}
-	applier := apply.New(mgr.GetClient(), opts.Name, apply.Options{Live: mgr.GetAPIReader()})
+	applier := apply.New(mgr.GetClient(), opts.Name, apply.Options{Live: mgr.GetAPIReader(), Now: now})
 	return &reconciler{
 		controller: c,
 		gvk:        gvk,
@@ -106,17 +110,30 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !ok {
 		return ctrl.Result{}, fmt.Errorf("copying %T: its DeepCopyObject returns another type", owner)
 	}
-	res, err := r.pass(ctx, req.NamespacedName, owner)
+	saw, err := r.sight(ctx, req.NamespacedName, owner, mem.reads)
+	if err != nil {
+		return ctrl.Result{}, err
+	}
+	if left := mem.until.Sub(r.env.Now()); saw == mem.settled && (mem.until.IsZero() || left > 0) {
+		return ctrl.Result{RequeueAfter: max(left, 0)}, nil
+	}
+	mem.settled = ""
+	res, reads, err := r.pass(ctx, req.NamespacedName, owner)
 	if err != nil { // a panic outside any component: the status stays as it is
 		r.recorder.Eventf(owner, nil, "Warning", string(condition.Error), "Reconcile", "%s", err)
 		return ctrl.Result{}, err
 	}
 	r.report(ctx, read, res)
-	after, err := r.writeStatus(ctx, read, res, mem)
+	wrote, after, err := r.writeStatus(ctx, read, res, mem)
 	if err := errors.Join(res.Err, err); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{RequeueAfter: shortest(res.After, after)}, nil
+	after = shortest(res.After, after)
+	if !wrote && !changed(res) {
+		mem.settle(saw, reads, r.env.Now(), after)
+	}
+	mem.reads = reads
+	return ctrl.Result{RequeueAfter: after}, nil
 }
 
 func shortest(a, b time.Duration) time.Duration {
@@ -128,7 +145,7 @@ func shortest(a, b time.Duration) time.Duration {
 
 // pass runs the components of the owner once all facts are known. Its error is a
 // panic of the author's code.
-func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner component.Owner) (component.Result, error) {
+func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner component.Owner) (component.Result, []object.Key, error) {
 	used := &uses{watches: r.watches, owner: name, reads: map[object.Key]bool{}}
 	env := r.env
 	env.Observer = used
@@ -137,15 +154,15 @@ func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner 
 	switch {
 	case errors.As(err, &crash):
 		ctrl.LoggerFrom(ctx).Error(err, "building the components panicked", "stack", string(crash.stack))
-		return component.Result{}, err
+		return component.Result{}, nil, err
 	case err != nil:
-		return component.Failed(env, owner, err), nil
+		return component.Failed(env, owner, err), used.keys(), nil
 	}
 	res := component.Run(ctx, env, owner, components)
 	if res.Err == nil {
-		r.watches.keep(name, slices.Collect(maps.Keys(used.reads)))
+		r.watches.keep(name, used.keys())
 	}
-	return res, nil
+	return res, used.keys(), nil
 }
 
 // components calls the author's function until it asks for nothing unknown.
@@ -214,6 +231,11 @@ type uses struct {
 func (u *uses) Observe(ctx context.Context, key object.Key) (object.Object, error) {
 	u.reads[key] = true
 	return u.watches.read(ctx, u.owner, key)
+}
+
+// keys are what was looked at, sorted.
+func (u *uses) keys() []object.Key {
+	return slices.SortedFunc(maps.Keys(u.reads), func(a, b object.Key) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // recall returns what is kept of the owner, and gives the owner the status of our

@@ -36,33 +36,33 @@ func (s *status) restore(owner component.Owner) {
 }
 
 // writeStatus writes what the pass found out, if that changed anything. It returns
-// after which time to look again where it put the write off.
-func (r *reconciler) writeStatus(ctx context.Context, read component.Owner, res component.Result, mem *memory) (time.Duration, error) {
+// whether it did, and after which time to look again where it put the write off.
+func (r *reconciler) writeStatus(ctx context.Context, read component.Owner, res component.Result, mem *memory) (bool, time.Duration, error) {
 	desired, err := r.desiredStatus(read, res)
 	if err != nil {
-		return 0, err
+		return false, 0, err
 	}
 	if wait := mem.written.Add(settleTime).Sub(r.env.Now()); wait > 0 && onlyText(*read.Conditions(), desired.Conditions) {
-		return wait, nil
+		return false, wait, nil
 	}
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(desired)
 	if err != nil {
-		return 0, err
+		return false, 0, err
 	}
 	live, err := r.applier.ApplyStatus(ctx, read, tree)
 	var wait *condition.WaitError
 	switch {
 	case errors.As(err, &wait):
-		return wait.After, nil
+		return false, wait.After, nil
 	case err != nil || live == nil:
-		return 0, err
+		return false, 0, err
 	}
 	got := &status{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live, got); err != nil {
-		return 0, err
+		return false, 0, err
 	}
 	mem.status, mem.written = got, r.env.Now()
-	return 0, nil
+	return true, 0, nil
 }
 
 // desiredStatus is what should be in the status after the pass.
@@ -97,13 +97,16 @@ func (r *reconciler) desiredStatus(read component.Owner, res component.Result) (
 	return s, nil
 }
 
-// onlyText reports whether the two lists differ in their messages at most.
+// onlyText reports whether the two lists differ in their messages, and in nothing
+// else.
 func onlyText(before, after []metav1.Condition) bool {
+	differs := false
 	for _, c := range after {
 		old, ok := condition.Find(before, c.Type)
 		if !ok || old.Status != c.Status || old.Reason != c.Reason || old.ObservedGeneration != c.ObservedGeneration {
 			return false
 		}
+		differs = differs || old.Message != c.Message
 	}
-	return true
+	return differs
 }

@@ -101,6 +101,22 @@ func (w *watches) read(ctx context.Context, owner types.NamespacedName, key obje
 	return obj, nil
 }
 
+// version is the resource version of an object that the owner follows: "none" if
+// there is no such object, empty if nothing is known.
+func (w *watches) version(owner types.NamespacedName, key object.Key) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f := w.follows[key]
+	if f == nil || !f.owners[owner] || !f.synced() {
+		return ""
+	}
+	item, ok, err := f.store.GetByKey(toolscache.NewObjectName(key.Namespace, key.Name).String())
+	if obj, is := item.(object.Object); ok && is && err == nil {
+		return obj.GetResourceVersion()
+	}
+	return "none"
+}
+
 func (w *watches) follow(owner types.NamespacedName, key object.Key) (*follow, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

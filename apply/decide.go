@@ -1,0 +1,146 @@
+package apply
+
+import (
+	"context"
+	"encoding/binary"
+	"maps"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/armature-go/armature/object"
+)
+
+const (
+	// behind is how long an object that is older than our own write of it is taken
+	// for a cache that lags. Later it is taken for what it is: a store that was
+	// restored counts from an earlier number.
+	behind = time.Minute
+
+	// believed is about how long something is believed that cannot be seen in the
+	// object: that an inexact object would come out the same, and that an equal
+	// resource version means an equal object.
+	believed = 20 * time.Minute
+)
+
+// nothingToDo reports whether applying the target to seen, which is ours and not
+// being deleted, would change nothing. It decides from what was seen and from the record
+// of the last apply, without a request.
+func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
+	rec, ok := a.records.get(t.owner.GetUID(), t.key)
+	if !ok {
+		return a.adopt(t, seen)
+	}
+	now := a.now()
+	old := now.Sub(rec.verified) > rec.patience(t.key)
+	switch version := seen.GetResourceVersion(); {
+	case rec.neverSkip || rec.desired != digest(t.tree) || rec.uid != seen.GetUID():
+		return false, nil
+	case old && !rec.exact:
+		return false, nil
+	case version == rec.resourceVersion && !old:
+		return true, nil
+	case newer(rec.resourceVersion, version) && now.Sub(rec.written) < behind:
+		return true, nil
+	}
+	own := entry(seen, a.Manager(t.owner), "")
+	if own == nil || own.APIVersion != rec.apiVersion || fieldsOf(own) != rec.fields {
+		return false, nil
+	}
+	live, err := treeOf(seen)
+	if err != nil || rec.program.project(live) != rec.projection {
+		return false, err
+	}
+	rec.resourceVersion, rec.verified, rec.content = seen.GetResourceVersion(), now, hash{}
+	a.records.put(t.owner.GetUID(), t.key, rec)
+	return true, nil
+}
+
+// adopt decides for an object of which nothing is remembered, as after a restart:
+// where what we own in it is exactly what is desired, an apply would say nothing new.
+func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
+	own := entry(seen, a.Manager(t.owner), "")
+	if own == nil || own.APIVersion != t.key.GVK.GroupVersion().String() {
+		return false, nil
+	}
+	program, err := a.records.program(own)
+	if err != nil || program == nil {
+		return false, err
+	}
+	live, err := treeOf(seen)
+	if err != nil || !program.exact(declared(t.tree), live) {
+		return false, err
+	}
+	a.records.put(t.owner.GetUID(), t.key, record{
+		uid: seen.GetUID(), resourceVersion: seen.GetResourceVersion(), desired: digest(t.tree),
+		apiVersion: own.APIVersion, fields: fieldsOf(own), program: program, projection: program.project(live),
+		exact: true, verified: a.now(),
+	})
+	return true, nil
+}
+
+// learn makes the record of an apply out of the server's answer.
+func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstructured) error {
+	own := entry(live, a.Manager(t.owner), "")
+	program, err := a.records.program(own)
+	if err != nil {
+		return err
+	}
+	rec := record{
+		uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(live), desired: digest(t.tree),
+		written: a.now(), verified: a.now(), neverSkip: true,
+	}
+	if program != nil && !program.opaque {
+		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsOf(own), program
+		rec.projection, rec.exact = program.project(live.Object), program.exact(declared(t.tree), live.Object)
+		missing := program.unresolved(declared(t.tree), live.Object, "")
+		rec.neverSkip = missing != ""
+		if before, _ := a.records.get(t.owner.GetUID(), t.key); missing != "" && !before.neverSkip {
+			logr.FromContextOrDiscard(ctx).Info("applying in every pass: the server stores under another name what is sent", "object", t.key.String(), "field", missing)
+		}
+	}
+	a.records.put(t.owner.GetUID(), t.key, rec)
+	return nil
+}
+
+// declared is the part of a tree that can be owned: all but what names the object.
+func declared(tree map[string]any) map[string]any {
+	out := maps.Clone(tree)
+	delete(out, "apiVersion")
+	delete(out, "kind")
+	if meta, ok := out["metadata"].(map[string]any); ok {
+		kept := maps.Clone(meta)
+		for _, k := range []string{"name", "namespace", "uid"} {
+			delete(kept, k)
+		}
+		out["metadata"] = kept
+	}
+	return out
+}
+
+// again is when to apply an object once more although nothing about it can be seen
+// to change; 0 where that is not needed.
+func (a *Applier) again(t target) time.Duration {
+	rec, ok := a.records.get(t.owner.GetUID(), t.key)
+	if !ok || rec.exact {
+		return 0
+	}
+	return max(rec.patience(t.key)-a.now().Sub(rec.verified), 0) + time.Second
+}
+
+// patience is how long the record is believed without being verified: about as long as believed,
+// and not at one moment for all objects.
+func (r record) patience(key object.Key) time.Duration {
+	sum := digest(map[string]any{"key": key.String()})
+	spread := time.Duration(binary.BigEndian.Uint16(sum[:])) * believed / 2 / (1 << 16)
+	return believed*3/4 + spread
+}
+
+func treeOf(obj object.Object) (map[string]any, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u.Object, nil
+	}
+	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+}
