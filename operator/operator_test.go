@@ -42,10 +42,7 @@ func TestBringsUpAndReports(t *testing.T) {
 	if cm.Data["value"] != "one" || cm.Labels["armature.dev/component"] != "store" || !metav1.IsControlledBy(cm, x) {
 		t.Errorf("the ConfigMap is %v %v %v", cm.Data, cm.Labels, cm.OwnerReferences)
 	}
-	x.Spec.Value = "two"
-	if err := f.Update(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	f.edit(x, "two")
 	armaturetest.Eventually(t, 10*time.Second, func() string {
 		if err := f.Get(t.Context(), client.ObjectKeyFromObject(cm), cm); err != nil {
 			return err.Error()
@@ -160,13 +157,7 @@ func TestRenamedAndRemovedObjectsGo(t *testing.T) {
 	}
 	x := f.create("a", "one")
 	f.wait("a", "Ready True Healthy")
-	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
-		t.Fatal(err)
-	}
-	x.Spec.Value = "two"
-	if err := f.Update(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	f.edit(x, "two")
 	f.gone("by-one")
 	f.wait("a", "Ready True Healthy")
 	for _, name := range []string{"by-two", "foreign"} {
@@ -198,13 +189,7 @@ func TestReleasedObjectOutlivesItsOwner(t *testing.T) {
 	})
 	x := f.create("a", "one")
 	f.wait("a", "Ready True Healthy")
-	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
-		t.Fatal(err)
-	}
-	x.Spec.Value = "release"
-	if err := f.Update(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	f.edit(x, "release")
 	f.wait("a", "Ready True Healthy")
 	if err := f.Delete(t.Context(), x); err != nil {
 		t.Fatal(err)
@@ -233,13 +218,7 @@ func TestEventsTellChangesAndTurnsOnce(t *testing.T) {
 	})
 	x := f.create("a", "one")
 	f.wait("a", "Ready True Healthy")
-	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
-		t.Fatal(err)
-	}
-	x.Spec.Value = "bad"
-	if err := f.Update(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	f.edit(x, "bad")
 	f.wait("a", "Ready False Invalid")
 	at := armaturetest.Passes(t, f.name)
 	armaturetest.Eventually(t, 20*time.Second, func() string {

@@ -97,13 +97,7 @@ func TestASettledPassRendersNothing(t *testing.T) {
 	}
 	value("one")
 	settled()
-	if err := f.Get(t.Context(), client.ObjectKeyFromObject(x), x); err != nil {
-		t.Fatal(err)
-	}
-	x.Spec.Value = "three"
-	if err := f.Update(t.Context(), x); err != nil {
-		t.Fatal(err)
-	}
+	f.edit(x, "three")
 	value("three")
 	settled()
 }

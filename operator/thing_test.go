@@ -154,6 +154,16 @@ func (f *fixture) create(name, value string) *thing {
 	return x
 }
 
+// edit changes the value of a thing, whatever its status has become meanwhile.
+func (f *fixture) edit(x *thing, value string) {
+	f.Helper()
+	base := x.DeepCopyObject().(*thing)
+	x.Spec.Value = value
+	if err := f.Patch(f.Context(), x, client.MergeFrom(base)); err != nil {
+		f.Fatal(err)
+	}
+}
+
 // wait waits until the condition of the thing reads as wanted: "Ready True Healthy",
 // and in any text after that, its message contains it.
 func (f *fixture) wait(name, want string) {

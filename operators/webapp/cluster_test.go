@@ -268,6 +268,7 @@ func settle(f *fixture, app *v1alpha1.WebApp) error {
 	key := client.ObjectKey{Namespace: app.Namespace, Name: app.Name + "-frontend"}
 	f.must(f.Get(f.Context(), key, frontend))
 	want := frontend.Spec.Template.Spec.Containers[0].Image
+	frontend.ResourceVersion = "" // whatever its controller has said about it meanwhile
 	frontend.Spec.Template.Spec.Containers[0].Image = "registry.example.com/somebody-elses:1"
 	f.must(f.Update(f.Context(), frontend, client.FieldOwner("a-person")))
 	passes(5)
@@ -375,9 +376,9 @@ func TestBrokenRulesAreRefusedInTheirOwnWords(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			f.must(f.Get(t.Context(), client.ObjectKeyFromObject(app), app))
-			tt.change(app)
-			if err := f.Update(t.Context(), app); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), tt.want) {
+			changed := app.DeepCopy()
+			tt.change(changed)
+			if err := f.Patch(t.Context(), changed, client.MergeFrom(app)); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want it refused with: %s", err, tt.want)
 			}
 		})
