@@ -110,12 +110,17 @@ func (r *Remote) Status(ctx context.Context) (Status, error) {
 	return s, json.Unmarshal(body, &s)
 }
 
-// Stop ends the plane and returns when nothing of it is left.
+// Stop ends the plane and returns when nothing of it is left, its supervisor
+// included, which ends a moment after it has let go of the directory.
 func (r *Remote) Stop(ctx context.Context) error {
+	s, err := r.Status(ctx)
+	if err != nil {
+		return err
+	}
 	if _, err := r.call(ctx, http.MethodPost, "/stop", nil); err != nil {
 		return err
 	}
-	for r.layout.held() {
+	for r.layout.held() || running(s.PID) {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting for the plane to end: %w", context.Cause(ctx))
@@ -123,6 +128,20 @@ func (r *Remote) Stop(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// running reports whether a process is there and more than an entry that its
+// parent has not read yet.
+func running(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false // it has ended since
+	}
+	_, after, _ := bytes.Cut(stat, []byte(") ")) // the name in brackets comes before the state
+	return !bytes.HasPrefix(after, []byte("Z"))
 }
 
 // Inflict lets a fault happen.
