@@ -149,7 +149,7 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 		return Result{}, &condition.WaitError{Message: t.key.Short() + " is being deleted"}
 	}
 	if settled, err := a.nothingToDo(t, seen); err != nil || settled {
-		return Result{Op: object.OpNone, Live: seen, Again: a.again(t)}, err
+		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen)}, err
 	}
 	live, err := a.send(ctx, t.tree, seen.GetUID(), client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership)
 	if err != nil {
@@ -253,7 +253,7 @@ func (a *Applier) done(ctx context.Context, t target, live *unstructured.Unstruc
 	if err := a.learn(ctx, t, live); err != nil {
 		return Result{}, err
 	}
-	res := Result{Op: op, Again: a.again(t)}
+	res := Result{Op: op, Again: a.again(t, live)}
 	typed, err := a.empty(t.desired, t.key)
 	if err != nil {
 		return Result{}, err

@@ -42,7 +42,7 @@ func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
 		return false, nil
 	case version == rec.resourceVersion && !old:
 		return true, nil
-	case newer(rec.resourceVersion, version) && now.Sub(rec.written) < behind:
+	case a.lags(rec, seen):
 		return true, nil
 	}
 	own := entry(seen, a.Manager(t.owner), "")
@@ -120,11 +120,20 @@ func declared(tree map[string]any) map[string]any {
 	return out
 }
 
+// lags reports whether what was read is taken for a cache that is behind our own
+// write of it.
+func (a *Applier) lags(rec record, seen object.Object) bool {
+	return newer(rec.resourceVersion, seen.GetResourceVersion()) && a.now().Sub(rec.written) < behind
+}
+
 // again is when to apply an object once more although nothing about it can be seen
 // to change; 0 where that is not needed.
-func (a *Applier) again(t target) time.Duration {
+func (a *Applier) again(t target, seen object.Object) time.Duration {
 	rec, ok := a.records.get(t.owner.GetUID(), t.key)
-	if !ok || rec.exact {
+	switch {
+	case ok && a.lags(rec, seen):
+		return behind // it has caught up by then, or never will
+	case !ok || rec.exact:
 		return 0
 	}
 	return max(rec.patience(t.key)-a.now().Sub(rec.verified), 0) + time.Second

@@ -412,8 +412,12 @@ func TestACacheBehindOurOwnWriteIsBelievedForAWhile(t *testing.T) {
 	}{{0, 0}, {59 * time.Second, 0}, {2 * time.Second, 1}} {
 		now = now.Add(step.after)
 		c.applies = 0
-		if _, err := a.Apply(t.Context(), f.owner, "store", f.configMap("a", "k=2")); err != nil {
+		res, err := a.Apply(t.Context(), f.owner, "store", f.configMap("a", "k=2"))
+		if err != nil {
 			t.Fatal(err)
+		}
+		if step.want == 0 && res.Again == 0 {
+			t.Errorf("after %s more: nobody would look again at an object that is behind", step.after)
 		}
 		if c.applies != step.want {
 			t.Errorf("after %s more: %d applies, want %d", step.after, c.applies, step.want)

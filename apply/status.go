@@ -43,7 +43,7 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 	content := digest(status)
 	rec, seen := a.records.get(owner.GetUID(), statusKey(key))
 	same := seen && rec.content == content
-	if behind := seen && newer(rec.resourceVersion, owner.GetResourceVersion()); !behind { // else our own write tells more than what was read
+	if lags := seen && a.lags(rec, owner); !lags { // else our own write tells more than what was read
 		if same, err = a.statusIs(owner, status); err != nil {
 			return nil, err
 		}
@@ -70,20 +70,21 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 	case err != nil:
 		return nil, refusal(err, "patch", key)
 	}
-	a.records.put(owner.GetUID(), statusKey(key), record{uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: content})
+	a.records.put(owner.GetUID(), statusKey(key), record{uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: content, written: a.now()})
 	got, _, err := unstructured.NestedMap(live.Object, "status")
 	return got, err
 }
 
 // StatusNewer reports whether the last status that was written for the owner is
-// newer than the owner as it was read.
+// newer than the owner as it was read, which is then a cache that is behind. That is
+// believed for a minute.
 func (a *Applier) StatusNewer(owner object.Object) bool {
 	key, err := object.KeyOf(a.client.Scheme(), owner)
 	if err != nil {
 		return false
 	}
 	rec, ok := a.records.get(owner.GetUID(), statusKey(key))
-	return ok && newer(rec.resourceVersion, owner.GetResourceVersion())
+	return ok && a.lags(rec, owner)
 }
 
 // StatusConditions returns the types of the conditions in the owner's status that

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -100,6 +101,31 @@ func TestStatusIsWrittenOnce(t *testing.T) {
 	}
 	if live, err := f.applier.ApplyStatus(t.Context(), stale, conditions("Ready=True", "StoreReady=True")); err != nil || live == nil {
 		t.Errorf("a cache behind our own write hid a change back: %v %v", live, err)
+	}
+}
+
+// An owner that stays older than our own write of its status comes from a store that
+// was restored, and is written again.
+func TestStatusOfARestoredOwnerIsWrittenAgain(t *testing.T) {
+	f := setUp(t)
+	now := time.Now()
+	a := apply.New(f.WithWatch, controller, apply.Options{Now: func() time.Time { return now }})
+	f.refresh()
+	stale := f.owner.DeepCopy()
+	if live, err := a.ApplyStatus(t.Context(), f.owner, conditions("Ready=True")); err != nil || live == nil {
+		t.Fatalf("the first status: %v, %v", live, err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		sent  bool
+	}{{0, false}, {59 * time.Second, false}, {2 * time.Second, true}} {
+		now = now.Add(step.after)
+		if newer := a.StatusNewer(stale); newer == step.sent {
+			t.Errorf("after %s more the last write is newer: %t", step.after, newer)
+		}
+		if live, err := a.ApplyStatus(t.Context(), stale, conditions("Ready=True")); err != nil || (live != nil) != step.sent {
+			t.Errorf("after %s more: sent %t, %v; want %t", step.after, live != nil, err, step.sent)
+		}
 	}
 }
 
