@@ -66,11 +66,15 @@ type Result struct {
 // made.
 //
 // A [*condition.WaitError] means that the object cannot be there yet, a
-// [*ConflictError] that it is somebody else's, a [*DeniedError] that a right is
-// missing. Nothing was changed in any of these cases.
+// [*condition.InvalidError] that desired itself is wrong, a [*ConflictError] that the
+// object is somebody else's, a [*DeniedError] that a right is missing. Nothing was
+// changed in any of these cases.
 func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object) (Result, error) {
 	key, err := object.KeyOf(a.client.Scheme(), desired)
 	if err != nil {
+		return Result{}, err
+	}
+	if err := unnamed(desired, key); err != nil {
 		return Result{}, err
 	}
 	tree, err := a.payload(owner, component, desired)
@@ -79,6 +83,11 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 	}
 	t := target{owner: owner, desired: desired, key: key, tree: tree}
 	res, err := a.apply(ctx, t)
+	if unreadable(err) {
+		if res, err = a.apply(ctx, t); unreadable(err) {
+			err = unreadableError(err, key)
+		}
+	}
 	if isGone(err) { // what we saw is there no more, or is another: decide anew, from a live read
 		a.records.drop(owner.GetUID(), key)
 		res, err = a.contact(ctx, t)

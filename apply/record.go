@@ -15,11 +15,14 @@ import (
 )
 
 // noMatchRetry is how long to wait before asking again for a kind that the
-// cluster does not serve; discovery has no watch. conflictRetry is how long to wait
-// for the cache after the owner turned out to be newer than what was read.
+// cluster does not serve; discovery has no watch. unreadableRetry is the same for an
+// object that the server could not read, as a new version of its kind may.
+// conflictRetry is how long to wait for the cache after the owner turned out to be
+// newer than what was read.
 const (
-	noMatchRetry  = 30 * time.Second
-	conflictRetry = 200 * time.Millisecond
+	noMatchRetry    = 30 * time.Second
+	unreadableRetry = 5 * time.Minute
+	conflictRetry   = 200 * time.Millisecond
 )
 
 type hash = [sha256.Size]byte

@@ -3,6 +3,7 @@ package apply
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,6 +85,42 @@ func resource(err error, key object.Key) string {
 		}
 	}
 	return key.GVK.GroupKind().String()
+}
+
+// unreadable reports whether the server could not make sense of what was applied: a
+// field that its schema does not know, a value of another type, a key twice. It has
+// no reason for that among its reasons. A store in trouble can answer alike, so it
+// takes two such answers to be sure.
+func unreadable(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	s := status.Status()
+	return s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown && s.Details == nil
+}
+
+// unreadableError says so. The server names the path in its text.
+func unreadableError(err error, key object.Key) error {
+	return &condition.InvalidError{
+		Field: key.Short(), Problem: fmt.Sprintf("the API server cannot read it: %v", err),
+		Fix: "correct what is named, or install the version of the kind that knows it", After: unreadableRetry,
+	}
+}
+
+// unnamed is the error for an object without a name; nil where it has one.
+func unnamed(obj object.Object, key object.Key) error {
+	switch {
+	case obj.GetName() != "":
+		return nil
+	case obj.GetGenerateName() != "":
+		return &condition.InvalidError{
+			Field: fmt.Sprintf("%s %s…", key.GVK.Kind, obj.GetGenerateName()), Problem: "it has generateName and no name, so that every pass would make another one",
+			Fix: "give it a name made of what it is for",
+		}
+	default:
+		return &condition.InvalidError{Field: key.GVK.Kind, Problem: "it has no name", Fix: "give it one"}
+	}
 }
 
 // isGone reports whether a request that named an object by its UID found it

@@ -67,6 +67,8 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 		return nil, nil //nolint:nilnil // nothing to report on
 	case apierrors.IsConflict(err):
 		return nil, &condition.WaitError{Message: key.Short() + " changed meanwhile", After: conflictRetry}
+	case unreadable(err):
+		return nil, unreadableError(err, statusKey(key))
 	case err != nil:
 		return nil, refusal(err, "patch", key)
 	}

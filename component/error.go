@@ -14,7 +14,11 @@ func remedy(err error) (after time.Duration, failed error) {
 	switch wait := waiting(err); {
 	case wait != nil:
 		after = wait.After
-	case !condition.IsInvalid(err):
+	case condition.IsInvalid(err):
+		for _, invalid := range leaves[*condition.InvalidError](err) {
+			after = sooner(after, invalid.After)
+		}
+	default:
 		failed = err
 	}
 	return after, failed
@@ -44,7 +48,7 @@ func waiting(err error) *condition.WaitError {
 		return nil
 	}
 	var texts []string
-	for _, wait := range waits(err) {
+	for _, wait := range leaves[*condition.WaitError](err) {
 		texts = append(texts, wait.Message)
 		one.After = sooner(one.After, wait.After)
 	}
@@ -52,19 +56,20 @@ func waiting(err error) *condition.WaitError {
 	return one
 }
 
-// waits returns the waits in the tree of an error, from left to right.
-func waits(err error) []*condition.WaitError {
-	switch err := err.(type) { //nolint:errorlint // the tree is walked by hand, branch by branch
-	case *condition.WaitError:
-		return []*condition.WaitError{err}
+// leaves returns the errors of one type in the tree of an error, from left to right.
+func leaves[E error](err error) []E {
+	if leaf, ok := err.(E); ok { //nolint:errorlint // the tree is walked by hand, branch by branch
+		return []E{leaf}
+	}
+	switch err := err.(type) { //nolint:errorlint // as above
 	case interface{ Unwrap() []error }:
-		var all []*condition.WaitError
+		var all []E
 		for _, e := range err.Unwrap() {
-			all = append(all, waits(e)...)
+			all = append(all, leaves[E](e)...)
 		}
 		return all
 	case interface{ Unwrap() error }:
-		return waits(err.Unwrap())
+		return leaves[E](err.Unwrap())
 	default:
 		return nil
 	}

@@ -304,6 +304,7 @@ func TestRunCannotBegin(t *testing.T) {
 		{"it failed", errBoom, "False/Error!: boom"},
 		{"it waits", &condition.WaitError{Message: "soon", After: time.Minute}, "False/Blocked (look again in 1m): soon"},
 		{"the user has to act", &condition.InvalidError{Field: "spec", Problem: "wrong"}, "False/Invalid: spec: wrong"},
+		{"the user, or time, has to act", errors.Join(&condition.InvalidError{Field: "spec", Problem: "wrong", After: time.Minute}, &condition.InvalidError{Field: "name", Problem: "bad", After: time.Hour}), "False/Invalid (look again in 1m): spec: wrong; name: bad"},
 		{"a wait does not excuse a failure", errors.Join(&condition.WaitError{Message: "soon", After: time.Minute}, errBoom), "False/Error!: soon; boom"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

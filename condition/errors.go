@@ -27,9 +27,10 @@ func (e *WaitError) ConditionReason() Reason {
 // InvalidError says that only the user can mend it: asking again without a
 // change of the resource is useless.
 type InvalidError struct {
-	Field   string // what is wrong, as the user knows it: spec.size, component "db"
-	Problem string // what is wrong with it
-	Fix     string // what to do; may be empty
+	Field   string        // what is wrong, as the user knows it: spec.size, component "db"
+	Problem string        // what is wrong with it
+	Fix     string        // what to do; may be empty
+	After   time.Duration // when to look again although nothing is seen to change; 0 means never
 }
 
 func (e *InvalidError) Error() string {
