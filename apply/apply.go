@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/condition"
@@ -23,8 +22,9 @@ const ComponentLabel = "armature.dev/component"
 // Options tune an [Applier]. The zero value is right where the client does not
 // read from a cache.
 type Options struct {
-	Live client.Reader    // reads that must not come from a cache; nil means the client itself
-	Now  func() time.Time // nil means the system clock
+	Live   client.Reader    // reads that must not come from a cache; nil means the client itself
+	Now    func() time.Time // nil means the system clock
+	Former []string         // field managers that this controller had before; what they own of its objects becomes its own
 }
 
 // Applier applies the objects of one controller. It is safe for concurrent use,
@@ -34,6 +34,7 @@ type Applier struct {
 	live       client.Reader
 	now        func() time.Time
 	controller string
+	former     []string
 	records    records
 }
 
@@ -49,7 +50,7 @@ func New(c client.Client, controller string, opts Options) *Applier {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the system clock is what nil means
 	}
-	return &Applier{client: c, live: live, now: now, controller: controller}
+	return &Applier{client: c, live: live, now: now, controller: controller, former: opts.Former}
 }
 
 // Result says what was done to an object and what it is now.
@@ -88,7 +89,7 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 			err = unreadableError(err, key)
 		}
 	}
-	if isGone(err) { // what we saw is there no more, or is another: decide anew, from a live read
+	if isGone(err) { // what we saw is not what there is: decide anew, from a live read
 		a.records.drop(owner.GetUID(), key)
 		res, err = a.contact(ctx, t)
 		if isGone(err) {
@@ -115,13 +116,14 @@ func (a *Applier) apply(ctx context.Context, t target) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if seen == nil || !a.owns(t.owner, seen) {
+	if seen == nil || !a.owns(t.owner, seen) || a.inherits(t.owner, seen) {
 		return a.contact(ctx, t)
 	}
 	return a.update(ctx, t, seen)
 }
 
-// contact is the first contact with an object: a live read decides.
+// contact is the first contact with an object, or the first since somebody whose
+// fields become ours wrote it: a live read decides.
 func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
 	seen, err := a.read(ctx, a.live, t.desired, t.key)
 	if err != nil {
@@ -133,24 +135,28 @@ func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
 	if !a.owns(t.owner, seen) {
 		return Result{}, &ConflictError{Key: t.key, Holder: a.holder(seen, t.owner)}
 	}
+	if a.inherits(t.owner, seen) {
+		if err := a.inherit(ctx, t.key, seen, a.heirOf(t.owner)); err != nil {
+			return Result{}, err
+		}
+	}
 	return a.update(ctx, t, seen)
 }
 
+// neverStored is a resource version that no object has: etcd counts from 1, and the
+// first thing it stores is 2.
+const neverStored = "1"
+
+// create applies an object that does not exist. The resource version has no meaning
+// to the server where there is none, and makes it refuse the apply (409) where
+// somebody was faster, so that nothing of theirs is touched.
 func (a *Applier) create(ctx context.Context, t target) (Result, error) {
-	live, err := a.send(ctx, t.tree, "", client.FieldOwner(a.Manager(t.owner)))
-	if err != nil {
-		if apierrors.IsConflict(err) {
-			err = &condition.WaitError{Message: t.key.Short() + " was made by somebody else meanwhile"}
-		}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
+	u.SetResourceVersion(neverStored)
+	if err := a.send(ctx, u, client.FieldOwner(a.Manager(t.owner))); err != nil {
 		return Result{}, err
 	}
-	if holder := a.holder(live, t.owner); holder != "" {
-		if err := a.letGo(ctx, t.owner, live); err != nil {
-			return Result{}, err
-		}
-		return Result{}, &ConflictError{Key: t.key, Holder: holder}
-	}
-	return a.done(ctx, t, live, object.OpCreated)
+	return a.done(ctx, t, u, object.OpCreated)
 }
 
 func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Result, error) {
@@ -160,8 +166,9 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	if settled, err := a.nothingToDo(t, seen); err != nil || settled {
 		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen)}, err
 	}
-	live, err := a.send(ctx, t.tree, seen.GetUID(), client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership)
-	if err != nil {
+	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
+	live.SetUID(seen.GetUID()) // a precondition
+	if err := a.send(ctx, live, client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership); err != nil {
 		return Result{}, err
 	}
 	same, err := a.unchanged(t, seen, live)
@@ -175,29 +182,9 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	return a.done(ctx, t, live, op)
 }
 
-// send applies the tree, which is not changed, and returns the server's answer. A UID
-// is a precondition; empty is none.
-func (a *Applier) send(ctx context.Context, tree map[string]any, uid types.UID, opts ...client.ApplyOption) (*unstructured.Unstructured, error) {
-	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(tree)}
-	if uid != "" {
-		u.SetUID(uid)
-	}
-	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...); err != nil {
-		return nil, err
-	}
-	return u, nil
-}
-
-// letGo takes back everything that a first apply added to an object which turned
-// out to be somebody else's.
-func (a *Applier) letGo(ctx context.Context, owner object.Object, live *unstructured.Unstructured) error {
-	meta := map[string]any{"name": live.GetName()}
-	if ns := live.GetNamespace(); ns != "" {
-		meta["namespace"] = ns
-	}
-	tree := map[string]any{"apiVersion": live.GetAPIVersion(), "kind": live.GetKind(), "metadata": meta}
-	_, err := a.send(ctx, tree, live.GetUID(), client.FieldOwner(a.Manager(owner)))
-	return err
+// send applies an object, which becomes the server's answer.
+func (a *Applier) send(ctx context.Context, u *unstructured.Unstructured, opts ...client.ApplyOption) error {
+	return a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(u), opts...)
 }
 
 // payload is the tree that is sent for desired, but for the UID.

@@ -3,6 +3,7 @@ package apply
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +15,27 @@ import (
 // the controller and the owner's UID, so that two owners are never one writer.
 func (a *Applier) Manager(owner object.Object) string {
 	return a.controller + "/" + string(owner.GetUID())
+}
+
+// Transform is what a cache may do with every object so that it needs less memory
+// and the controller can still decide by it: of the managed fields, which are a third
+// of an object and more, only those of the controller and of its former managers
+// stay. It changes what it is given, and takes what has no metadata as it is.
+func Transform(controller string, former []string) func(any) (any, error) {
+	return func(in any) (any, error) {
+		obj, ok := in.(metav1.Object)
+		if !ok || len(obj.GetManagedFields()) == 0 {
+			return in, nil
+		}
+		var kept []metav1.ManagedFieldsEntry
+		for _, e := range obj.GetManagedFields() {
+			if strings.HasPrefix(e.Manager, controller+"/") || slices.Contains(former, e.Manager) {
+				kept = append(kept, e)
+			}
+		}
+		obj.SetManagedFields(kept)
+		return in, nil
+	}
 }
 
 // owns reports whether the object is the owner's to apply: its controller

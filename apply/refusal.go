@@ -123,12 +123,12 @@ func unnamed(obj object.Object, key object.Key) error {
 	}
 }
 
-// isGone reports whether a request that named an object by its UID found it
-// absent (409) or replaced by another (422 on metadata.uid).
+// isGone reports whether a request did not find the object that it was for: absent,
+// or there after all (409), or replaced by another (422 on metadata.uid).
 func isGone(err error) bool {
 	switch {
 	case apierrors.IsConflict(err):
-		return !apierrors.HasStatusCause(err, metav1.CauseTypeFieldManagerConflict)
+		return true
 	case apierrors.IsInvalid(err):
 		var status apierrors.APIStatus
 		if !errors.As(err, &status) || status.Status().Details == nil {

@@ -40,6 +40,11 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 	if err != nil {
 		return nil, err
 	}
+	if heir := (heir{a.StatusManager(), "status"}); a.succeeds(owner, heir) {
+		if owner, err = a.inheritStatus(ctx, key, owner, heir); err != nil || owner == nil {
+			return nil, err
+		}
+	}
 	content := digest(status)
 	rec, seen := a.records.get(owner.GetUID(), statusKey(key))
 	same := seen && rec.content == content
@@ -75,6 +80,21 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 	a.records.put(owner.GetUID(), statusKey(key), record{uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: content, written: a.now()})
 	got, _, err := unstructured.NestedMap(live.Object, "status")
 	return got, err
+}
+
+// inheritStatus takes over the status fields of former managers and returns the owner
+// as it is then; nil if it is gone.
+func (a *Applier) inheritStatus(ctx context.Context, key object.Key, owner object.Object, h heir) (object.Object, error) {
+	live, err := a.read(ctx, a.live, owner, key)
+	if err != nil || live == nil || live.GetUID() != owner.GetUID() {
+		return nil, err
+	}
+	if a.succeeds(live, h) {
+		if err := a.inherit(ctx, key, live, h); err != nil {
+			return nil, refusal(err, "patch", key)
+		}
+	}
+	return live, nil
 }
 
 // StatusNewer reports whether the last status that was written for the owner is

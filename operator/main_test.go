@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -226,27 +225,5 @@ func TestMetricsFollowThePass(t *testing.T) {
 	m.forget(types.NamespacedName{Namespace: "ns", Name: "a"})
 	if _, ok := sample(t, "armature_condition", ready); ok {
 		t.Error("the conditions of an owner that is gone are still there")
-	}
-}
-
-func TestTheCacheKeepsOurManagedFieldsOnly(t *testing.T) {
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{
-		{Manager: "kubectl"}, {Manager: "op/uid"}, {Manager: "operator/uid"}, {Manager: "op/status", Subresource: "status"},
-	}}}
-	out, err := keepOurs("op")(cm)
-	if err != nil || out != any(cm) {
-		t.Fatalf("%v, %v", out, err)
-	}
-	var kept []string
-	for _, e := range cm.ManagedFields {
-		kept = append(kept, e.Manager)
-	}
-	if !slices.Equal(kept, []string{"op/uid", "op/status"}) {
-		t.Errorf("kept %v", kept)
-	}
-	for _, in := range []any{"no object", &corev1.ConfigMap{}} {
-		if out, err := keepOurs("op")(in); err != nil || out != in {
-			t.Errorf("%v became %v, %v", in, out, err)
-		}
 	}
 }

@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +32,7 @@ type Options struct {
 	Version     string                        // of the program; empty means what the Go build recorded
 	Scheme      []func(*runtime.Scheme) error // adds the API types of the operator; the built-in ones are there
 	Controllers []Controller
+	Former      []string // field managers that earlier versions of this operator wrote with, and nobody else does; what they own of its objects and statuses becomes its own
 }
 
 // Settings say how it is run. The zero value watches all namespaces of the
@@ -131,7 +129,7 @@ func restConfig(opts Options, settings Settings) (*rest.Config, error) {
 func managerOptions(opts Options, settings Settings, scheme *runtime.Scheme) manager.Options {
 	o := manager.Options{
 		Scheme:                        scheme,
-		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: keepOurs(opts.Name)},
+		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: apply.Transform(opts.Name, opts.Former)},
 		Metrics:                       metricsserver.Options{BindAddress: or(settings.Metrics, "0")},
 		HealthProbeBindAddress:        or(settings.Health, "0"),
 		LeaderElection:                settings.LeaseIn != "",
@@ -151,26 +149,6 @@ func managerOptions(opts Options, settings Settings, scheme *runtime.Scheme) man
 	skip := true // names are unique within an operator; several operators may run in one process
 	o.Controller.SkipNameValidation = &skip
 	return o
-}
-
-// keepOurs is what the cache does with every object: of the managed fields, which
-// are a third of its size and more, only our entries stay. The applier decides by
-// them.
-func keepOurs(name string) toolscache.TransformFunc {
-	return func(in any) (any, error) {
-		obj, ok := in.(metav1.Object)
-		if !ok || len(obj.GetManagedFields()) == 0 {
-			return in, nil
-		}
-		var ours []metav1.ManagedFieldsEntry
-		for _, e := range obj.GetManagedFields() {
-			if strings.HasPrefix(e.Manager, name+"/") {
-				ours = append(ours, e)
-			}
-		}
-		obj.SetManagedFields(ours)
-		return in, nil
-	}
 }
 
 func or(value, instead string) string {

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -273,5 +274,36 @@ func TestStartIsRefused(t *testing.T) {
 				t.Errorf("got %v, want an InvalidError that says %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// A version of the operator that updated its objects and its status is succeeded by
+// one that applies them: what the old one wrote and the new one does not is gone.
+func TestAnOperatorSucceedsItsFormerSelf(t *testing.T) {
+	f := setUp(t)
+	f.former = []string{"thing-operator"}
+	x := f.create("a", "one")
+	x.Status.Conditions = []metav1.Condition{{Type: "Legacy", Status: "True", Reason: "Old", LastTransitionTime: metav1.Now()}}
+	cm := f.configMap("a")
+	cm.Data = map[string]string{"value": "zero", "left-over": "old"}
+	cm.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(x, schema.GroupVersionKind{Group: "test.armature.dev", Version: "v1", Kind: "Thing"})}
+	if err := errors.Join(f.Status().Update(t.Context(), x, client.FieldOwner("thing-operator")), f.Create(t.Context(), cm, client.FieldOwner("thing-operator"))); err != nil {
+		t.Fatal(err)
+	}
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		return []component.Component{holding(x, x.Name)}, nil
+	})
+	f.wait("a", "Ready True Healthy 1 of 1 ready")
+	if err := errors.Join(f.Get(t.Context(), client.ObjectKeyFromObject(x), x), f.Get(t.Context(), client.ObjectKeyFromObject(cm), cm)); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(cm.Data); got != "map[value:one]" {
+		t.Errorf("the data is %s", got)
+	}
+	if _, ok := condition.Find(x.Status.Conditions, "Legacy"); ok || len(x.Status.Conditions) != 2 {
+		t.Errorf("the conditions are %v", x.Status.Conditions)
+	}
+	if n := f.cluster.Count(t, f.name, func() { f.passes(5) }); n.Sum() != 0 {
+		t.Errorf("at rest there were %s", n)
 	}
 }

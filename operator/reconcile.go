@@ -70,7 +70,7 @@ func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Con
 	if err != nil {
 		return nil, err
 	}
-	applier := apply.New(mgr.GetClient(), opts.Name, apply.Options{Live: mgr.GetAPIReader(), Now: now})
+	applier := apply.New(mgr.GetClient(), opts.Name, apply.Options{Live: mgr.GetAPIReader(), Now: now, Former: opts.Former})
 	return &reconciler{
 		controller: c,
 		gvk:        gvk,

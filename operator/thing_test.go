@@ -106,7 +106,8 @@ type fixture struct {
 
 	cluster *armaturetest.Cluster
 	ns      string
-	name    string // of the operator
+	name    string   // of the operator
+	former  []string // names that it had before
 }
 
 // setUp makes a namespace on the shared server.
@@ -134,7 +135,7 @@ func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest
 	ended := make(chan error, 1)
 	go func() {
 		ended <- operator.Run(ctx, operator.Options{
-			Name: f.name, Scheme: []func(*runtime.Scheme) error{addThings}, Controllers: []operator.Controller{operator.For(build, kinds)},
+			Name: f.name, Scheme: []func(*runtime.Scheme) error{addThings}, Controllers: []operator.Controller{operator.For(build, kinds)}, Former: f.former,
 		}, operator.Settings{Config: cfg, Namespaces: []string{f.ns}, Resync: 500 * time.Millisecond})
 	}()
 	f.Cleanup(func() {
