@@ -99,7 +99,8 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 	if err != nil {
 		return Result{}, refusal(err, "patch", key)
 	}
-	return res, nil
+	res.Live, err = a.as(desired, res.Live)
+	return res, err
 }
 
 // target is what one call of Apply is about.
@@ -112,7 +113,7 @@ type target struct {
 
 // apply takes the short way where the cache shows an object that is ours.
 func (a *Applier) apply(ctx context.Context, t target) (Result, error) {
-	seen, err := a.read(ctx, a.client, t.desired, t.key)
+	seen, err := a.read(ctx, a.client, t.key)
 	if err != nil {
 		return Result{}, err
 	}
@@ -125,7 +126,7 @@ func (a *Applier) apply(ctx context.Context, t target) (Result, error) {
 // contact is the first contact with an object, or the first since somebody whose
 // fields become ours wrote it: a live read decides.
 func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
-	seen, err := a.read(ctx, a.live, t.desired, t.key)
+	seen, err := a.read(ctx, a.live, t.key)
 	if err != nil {
 		return Result{}, err
 	}
@@ -210,8 +211,8 @@ func (a *Applier) payload(owner object.Object, component string, desired object.
 }
 
 // read returns the object, or nil if there is none.
-func (a *Applier) read(ctx context.Context, from client.Reader, like object.Object, key object.Key) (client.Object, error) {
-	obj, err := a.empty(like, key)
+func (a *Applier) read(ctx context.Context, from client.Reader, key object.Key) (object.Object, error) {
+	obj, err := object.Blank(a.client.Scheme(), key.GVK)
 	if err != nil {
 		return nil, err
 	}
@@ -225,40 +226,41 @@ func (a *Applier) read(ctx context.Context, from client.Reader, like object.Obje
 	return obj, nil
 }
 
-// empty returns a new object of the Go type of like, so that typed objects are
-// read into typed caches and unstructured ones into unstructured caches.
-func (a *Applier) empty(like object.Object, key object.Key) (client.Object, error) {
-	if _, ok := like.(runtime.Unstructured); ok {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(key.GVK)
-		return u, nil
-	}
-	fresh, err := a.client.Scheme().New(key.GVK)
-	if err != nil {
-		return nil, err
-	}
-	obj, ok := fresh.(client.Object)
-	if !ok {
-		return nil, fmt.Errorf("%T is no object that can be stored", fresh)
-	}
-	return obj, nil
-}
-
-// done remembers what the server answered and returns it in the type of desired.
+// done remembers what the server answered and returns it.
 func (a *Applier) done(ctx context.Context, t target, live *unstructured.Unstructured, op object.Op) (Result, error) {
 	if err := a.learn(ctx, t, live); err != nil {
 		return Result{}, err
 	}
-	res := Result{Op: op, Again: a.again(t, live)}
-	typed, err := a.empty(t.desired, t.key)
-	if err != nil {
-		return Result{}, err
+	return Result{Op: op, Live: live, Again: a.again(t, live)}, nil
+}
+
+// as returns an object in the Go type of like, which is of the same kind.
+func (a *Applier) as(like, obj object.Object) (object.Object, error) {
+	_, want := like.(*unstructured.Unstructured)
+	u, have := obj.(*unstructured.Unstructured)
+	switch {
+	case want == have || object.IsNil(obj):
+		return obj, nil
+	case want:
+		gvk, err := object.GVK(a.client.Scheme(), obj)
+		if err != nil {
+			return nil, err
+		}
+		tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+		if err != nil {
+			return nil, fmt.Errorf("encoding %s %s: %w", gvk.Kind, obj.GetName(), err)
+		}
+		u := &unstructured.Unstructured{Object: tree}
+		u.SetGroupVersionKind(gvk)
+		return u, nil
+	default:
+		typed, err := object.Blank(a.client.Scheme(), u.GroupVersionKind())
+		if err != nil {
+			return nil, err
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+			return nil, fmt.Errorf("reading %s %s: %w", u.GetKind(), u.GetName(), err)
+		}
+		return typed, nil
 	}
-	if u, ok := typed.(*unstructured.Unstructured); ok {
-		u.Object = live.Object
-	} else if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
-		return Result{}, fmt.Errorf("reading the answer for %s: %w", t.key.Short(), err)
-	}
-	res.Live = typed
-	return res, nil
 }

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -28,7 +29,7 @@ func (a *Applier) Delete(ctx context.Context, owner, obj object.Object) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	seen, err := a.read(ctx, a.client, obj, key)
+	seen, err := a.read(ctx, a.client, key)
 	if meta.IsNoMatchError(err) || err == nil && seen == nil {
 		return Result{Op: object.OpNone}, nil
 	}
@@ -58,7 +59,7 @@ func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result
 	if err != nil {
 		return Result{}, err
 	}
-	seen, err := a.read(ctx, a.client, obj, key)
+	seen, err := a.read(ctx, a.client, key)
 	if err != nil || seen == nil {
 		return Result{Op: object.OpNone}, err
 	}
@@ -75,7 +76,7 @@ func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result
 	if _, labelled := seen.GetLabels()[ComponentLabel]; labelled {
 		steps = append(steps, patchStep{Op: "remove", Path: "/metadata/labels/armature.dev~1component"})
 	}
-	if err := a.amend(ctx, key, obj, "", steps); err != nil {
+	if err := a.amend(ctx, key, "", steps); err != nil {
 		return Result{}, refusal(err, "patch", key)
 	}
 	a.records.drop(owner.GetUID(), key)
@@ -143,6 +144,11 @@ func (a *Applier) Versions(ctx context.Context, owner object.Object, kinds []sch
 }
 
 func (a *Applier) list(gvk schema.GroupVersionKind) (client.ObjectList, error) {
+	if !a.client.Scheme().Recognizes(gvk) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		return list, nil
+	}
 	fresh, err := a.client.Scheme().New(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
 	if err != nil {
 		return nil, err
@@ -163,12 +169,12 @@ type patchStep struct {
 
 // amend sends a small guarded patch to the named object: its tests make the server
 // refuse it where the object is not what was seen. The subresource is empty or status.
-func (a *Applier) amend(ctx context.Context, key object.Key, like object.Object, subresource string, steps []patchStep) error {
+func (a *Applier) amend(ctx context.Context, key object.Key, subresource string, steps []patchStep) error {
 	raw, err := json.Marshal(steps)
 	if err != nil {
 		return err
 	}
-	target, err := a.empty(like, key)
+	target, err := object.Blank(a.client.Scheme(), key.GVK)
 	if err != nil {
 		return err
 	}

@@ -85,7 +85,7 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 // inheritStatus takes over the status fields of former managers and returns the owner
 // as it is then; nil if it is gone.
 func (a *Applier) inheritStatus(ctx context.Context, key object.Key, owner object.Object, h heir) (object.Object, error) {
-	live, err := a.read(ctx, a.live, owner, key)
+	live, err := a.read(ctx, a.live, key)
 	if err != nil || live == nil || live.GetUID() != owner.GetUID() {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (a *Applier) retire(ctx context.Context, key object.Key, owner object.Objec
 	if len(steps) == 1 {
 		return nil
 	}
-	return a.amend(ctx, key, owner, "status", steps)
+	return a.amend(ctx, key, "status", steps)
 }
 
 func conditionTypes(list any) []string {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -50,8 +51,8 @@ func (k Key) String() string {
 }
 
 // Short returns kind and name, such as "StatefulSet db": what a person calls the
-// object when the namespace is plain from the context.
-func (k Key) Short() string { return k.GVK.Kind + " " + k.Name }
+// object when the namespace is plain from the context. Without a name it is the kind.
+func (k Key) Short() string { return strings.TrimSuffix(k.GVK.Kind+" "+k.Name, " ") }
 
 // GVK returns the kind of obj: the one it carries itself, else the one under
 // which scheme knows its Go type. It is an error if obj is nil, if neither knows
@@ -76,6 +77,26 @@ func GVK(scheme *runtime.Scheme, obj Object) (schema.GroupVersionKind, error) {
 		return schema.GroupVersionKind{}, fmt.Errorf("reading the kind of %T: the scheme knows it as %v; set apiVersion and kind on the object", obj, gvks)
 	}
 	return gvks[0], nil
+}
+
+// Blank returns a new, empty object of a kind: of the Go type under which scheme
+// knows the kind, else unstructured. That is also how a cache holds it. A nil scheme
+// knows nothing.
+func Blank(scheme *runtime.Scheme, gvk schema.GroupVersionKind) (Object, error) {
+	if scheme == nil || !scheme.Recognizes(gvk) {
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(gvk)
+		return u, nil
+	}
+	made, err := scheme.New(gvk)
+	if err != nil {
+		return nil, err
+	}
+	obj, ok := made.(Object)
+	if !ok {
+		return nil, fmt.Errorf("making a %s: %T is no object with metadata", gvk.Kind, made)
+	}
+	return obj, nil
 }
 
 // KeyOf returns the identity of obj. It fails where [GVK] fails.

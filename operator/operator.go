@@ -47,7 +47,8 @@ type Settings struct {
 }
 
 // Kinds are the kinds that the components of a controller deal with. Objects are
-// only looked at for their type.
+// only looked at for their type, and unstructured ones for the kind that they carry:
+// that is how a kind is named for which there is no Go type.
 type Kinds struct {
 	Owns  []object.Object // may be managed; watched where the operator watches
 	Reads []object.Object // may be observed or asked for as facts; watched name by name
@@ -129,6 +130,7 @@ func restConfig(opts Options, settings Settings) (*rest.Config, error) {
 func managerOptions(opts Options, settings Settings, scheme *runtime.Scheme) manager.Options {
 	o := manager.Options{
 		Scheme:                        scheme,
+		Client:                        client.Options{Cache: &client.CacheOptions{Unstructured: true}}, // kinds without a Go type are read from the cache like all others
 		Cache:                         cache.Options{ReaderFailOnMissingInformer: true, DefaultTransform: apply.Transform(opts.Name, opts.Former)},
 		Metrics:                       metricsserver.Options{BindAddress: or(settings.Metrics, "0")},
 		HealthProbeBindAddress:        or(settings.Health, "0"),
@@ -196,13 +198,13 @@ func (c Controller) addTo(ctx context.Context, mgr manager.Manager, opts Options
 		return err
 	}
 	b := ctrl.NewControllerManagedBy(mgr).Named(opts.Name + "-" + gvk.Kind).For(owner)
-	for i, owned := range c.kinds.Owns {
-		obj, ok := owned.(client.Object)
-		if !ok {
-			return fmt.Errorf("%T is no object that can be stored", owned)
+	for _, kind := range r.env.Owns {
+		obj, err := object.Blank(mgr.GetScheme(), kind)
+		if err != nil {
+			return err
 		}
 		b = b.Owns(obj)
-		if kind := r.env.Owns[i]; !indexed[kind] {
+		if !indexed[kind] {
 			indexed[kind] = true
 			if err := mgr.GetFieldIndexer().IndexField(ctx, obj, apply.OwnerIndex, func(o client.Object) []string { return apply.OwnerUIDs(o) }); err != nil {
 				return fmt.Errorf("indexing %s: %w", kind.Kind, err)

@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
@@ -144,13 +143,7 @@ func (w *watches) start(key object.Key) (*follow, error) {
 	if err != nil {
 		return nil, err
 	}
-	var like runtime.Object
-	like, err = w.scheme.New(key.GVK)
-	if runtime.IsNotRegisteredError(err) {
-		u := &unstructured.Unstructured{}
-		u.SetGroupVersionKind(key.GVK)
-		like, err = u, nil
-	}
+	like, err := object.Blank(w.scheme, key.GVK)
 	if err != nil {
 		return nil, err
 	}
