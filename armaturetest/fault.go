@@ -51,8 +51,8 @@ func WithoutDriftCorrection(cfg *rest.Config) {
 	})
 }
 
-// gist is a digest of what an apply says about its object; which object it is, by
-// its UID, does not count.
+// gist is a digest of what an apply says about its object. On which object it insists,
+// by UID or resource version, does not count.
 func gist(body []byte) ([sha256.Size]byte, error) {
 	var tree map[string]any
 	if err := json.Unmarshal(body, &tree); err != nil {
@@ -60,6 +60,7 @@ func gist(body []byte) ([sha256.Size]byte, error) {
 	}
 	if meta, ok := tree["metadata"].(map[string]any); ok {
 		delete(meta, "uid")
+		delete(meta, "resourceVersion")
 	}
 	raw, err := json.Marshal(tree)
 	return sha256.Sum256(raw), err
