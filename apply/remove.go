@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -110,37 +107,6 @@ func (a *Applier) Owned(ctx context.Context, owner object.Object, kinds []schema
 		}
 	}
 	return owned, nil
-}
-
-// Versions adds up what the cache has of the owner's objects of the given kinds:
-// which there are, and in which version. It is the same as long as nothing about
-// them has changed, and cheaper than [Applier.Owned].
-func (a *Applier) Versions(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) (string, error) {
-	var versions []string
-	for i, gvk := range kinds {
-		list, err := a.list(gvk)
-		if err != nil {
-			return "", err
-		}
-		err = a.client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{OwnerIndex: string(owner.GetUID())}, client.UnsafeDisableDeepCopy)
-		if meta.IsNoMatchError(err) {
-			continue
-		}
-		if err != nil {
-			return "", refusal(err, "list", object.Key{GVK: gvk, Namespace: owner.GetNamespace()})
-		}
-		err = meta.EachListItem(list, func(item runtime.Object) error {
-			if obj, ok := item.(object.Object); ok {
-				versions = append(versions, fmt.Sprintf("%d/%s/%s", i, obj.GetUID(), obj.GetResourceVersion()))
-			}
-			return nil
-		})
-		if err != nil {
-			return "", err
-		}
-	}
-	slices.Sort(versions)
-	return strings.Join(versions, " "), nil
 }
 
 func (a *Applier) list(gvk schema.GroupVersionKind) (client.ObjectList, error) {

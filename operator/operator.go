@@ -193,6 +193,10 @@ func (c Controller) addTo(ctx context.Context, mgr manager.Manager, opts Options
 	if err := checkServed(ctx, mgr, gvk); err != nil {
 		return err
 	}
+	mapping, err := mgr.GetRESTMapper().RESTMapping(gvk.GroupKind(), gvk.Version)
+	if err != nil {
+		return err
+	}
 	r, err := newReconciler(ctx, mgr, opts, c, gvk)
 	if err != nil {
 		return err
@@ -203,15 +207,24 @@ func (c Controller) addTo(ctx context.Context, mgr manager.Manager, opts Options
 		if err != nil {
 			return err
 		}
-		b = b.Owns(obj)
+		b = b.Watches(obj, r.changes.ownedBy(mapping))
 		if !indexed[kind] {
 			indexed[kind] = true
-			if err := mgr.GetFieldIndexer().IndexField(ctx, obj, apply.OwnerIndex, func(o client.Object) []string { return apply.OwnerUIDs(o) }); err != nil {
-				return fmt.Errorf("indexing %s: %w", kind.Kind, err)
+			if err := index(ctx, mgr, obj, kind); err != nil {
+				return err
 			}
 		}
 	}
 	return b.WatchesRawSource(r.watches.source()).Complete(r)
+}
+
+// index makes the cache find the objects of a kind by their owner.
+func index(ctx context.Context, mgr manager.Manager, like client.Object, kind schema.GroupVersionKind) error {
+	err := mgr.GetFieldIndexer().IndexField(ctx, like, apply.OwnerIndex, func(obj client.Object) []string { return apply.OwnerUIDs(obj) })
+	if err != nil {
+		return fmt.Errorf("indexing %s: %w", kind.Kind, err)
+	}
+	return nil
 }
 
 func gvks(scheme *runtime.Scheme, objects []object.Object) ([]schema.GroupVersionKind, error) {

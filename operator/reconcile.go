@@ -7,7 +7,6 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,6 +38,7 @@ type reconciler struct {
 	watches    *watches
 	recorder   events.EventRecorder
 	metrics    *controllerMetrics
+	changes    *changes
 
 	mu     sync.Mutex
 	owners map[types.NamespacedName]*memory
@@ -47,11 +47,10 @@ type reconciler struct {
 // memory is what is kept of an owner between passes.
 type memory struct {
 	uid     types.UID
-	status  *status      // the last one that was written
-	written time.Time    // when
-	reads   []object.Key // what the last pass looked at, sorted
-	settled string       // what the last pass saw, if it changed nothing; else empty
-	until   time.Time    // when to look again all the same; zero means never
+	status  *status   // the last one that was written
+	written time.Time // when
+	settled sight     // what the last pass saw, if it changed nothing; else zero
+	until   time.Time // when to look again all the same
 }
 
 func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Controller, gvk schema.GroupVersionKind) (*reconciler, error) {
@@ -66,7 +65,8 @@ func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Con
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWatches(ctx, mgr)
+	seen := &changes{}
+	w, err := newWatches(ctx, mgr, seen)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,7 @@ func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Con
 		watches:    w,
 		recorder:   mgr.GetEventRecorder(opts.Name),
 		metrics:    metricsFor(opts.Name, gvk.Kind),
+		changes:    seen,
 		owners:     map[types.NamespacedName]*memory{},
 	}, nil
 }
@@ -97,6 +98,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	if !ok {
 		return ctrl.Result{}, fmt.Errorf("%T is no object that can be stored", owner)
 	}
+	changes := r.changes.count(req.NamespacedName) // before anything is read
 	err := r.client.Get(ctx, req.NamespacedName, owner)
 	if apierrors.IsNotFound(err) || err == nil && owner.GetDeletionTimestamp() != nil { // garbage collection removes what it owns
 		r.forget(req.NamespacedName)
@@ -106,19 +108,16 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		return ctrl.Result{}, err
 	}
 	mem := r.recall(req.NamespacedName, owner)
+	saw := sight{version: owner.GetResourceVersion(), changes: changes}
+	if left := mem.until.Sub(r.env.Now()); saw == mem.settled && left > 0 {
+		return ctrl.Result{RequeueAfter: left}, nil
+	}
+	mem.settled = sight{}
 	read, ok := owner.DeepCopyObject().(component.Owner)
 	if !ok {
 		return ctrl.Result{}, fmt.Errorf("copying %T: its DeepCopyObject returns another type", owner)
 	}
-	saw, err := r.sight(ctx, req.NamespacedName, owner, mem.reads)
-	if err != nil {
-		return ctrl.Result{}, err
-	}
-	if left := mem.until.Sub(r.env.Now()); saw == mem.settled && (mem.until.IsZero() || left > 0) {
-		return ctrl.Result{RequeueAfter: max(left, 0)}, nil
-	}
-	mem.settled = ""
-	res, reads, err := r.pass(ctx, req.NamespacedName, owner)
+	res, err := r.pass(ctx, req.NamespacedName, owner)
 	if err != nil { // a panic outside any component: the status stays as it is
 		r.recorder.Eventf(owner, nil, "Warning", string(condition.Error), "Reconcile", "%s", err)
 		return ctrl.Result{}, err
@@ -130,9 +129,9 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	after = shortest(res.After, after)
 	if !wrote && !changed(res) {
-		mem.settle(saw, reads, r.env.Now(), after)
+		mem.settle(saw, r.env.Now(), after)
+		after = shortest(after, mem.until.Sub(r.env.Now()))
 	}
-	mem.reads = reads
 	return ctrl.Result{RequeueAfter: after}, nil
 }
 
@@ -145,7 +144,7 @@ func shortest(a, b time.Duration) time.Duration {
 
 // pass runs the components of the owner once all facts are known. Its error is a
 // panic of the author's code.
-func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner component.Owner) (component.Result, []object.Key, error) {
+func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner component.Owner) (component.Result, error) {
 	used := &uses{watches: r.watches, owner: name, reads: map[object.Key]bool{}}
 	env := r.env
 	env.Observer = used
@@ -154,15 +153,15 @@ func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner 
 	switch {
 	case errors.As(err, &crash):
 		ctrl.LoggerFrom(ctx).Error(err, "building the components panicked", "stack", string(crash.stack))
-		return component.Result{}, nil, err
+		return component.Result{}, err
 	case err != nil:
-		return component.Failed(env, owner, err), used.keys(), nil
+		return component.Failed(env, owner, err), nil
 	}
 	res := component.Run(ctx, env, owner, components)
 	if res.Err == nil {
 		r.watches.keep(name, used.keys())
 	}
-	return res, used.keys(), nil
+	return res, nil
 }
 
 // components calls the author's function until it asks for nothing unknown.
@@ -233,10 +232,8 @@ func (u *uses) Observe(ctx context.Context, key object.Key) (object.Object, erro
 	return u.watches.read(ctx, u.owner, key)
 }
 
-// keys are what was looked at, sorted.
-func (u *uses) keys() []object.Key {
-	return slices.SortedFunc(maps.Keys(u.reads), func(a, b object.Key) int { return strings.Compare(a.String(), b.String()) })
-}
+// keys are what was looked at.
+func (u *uses) keys() []object.Key { return slices.Collect(maps.Keys(u.reads)) }
 
 // recall returns what is kept of the owner, and gives the owner the status of our
 // own last write where the cache is behind it.
@@ -266,6 +263,7 @@ func (r *reconciler) forget(name types.NamespacedName) {
 		r.applier.Forget(mem.uid)
 		delete(r.owners, name)
 	}
+	r.changes.forget(name)
 	r.watches.keep(name, nil)
 	r.metrics.forget(name)
 }

@@ -42,6 +42,7 @@ type watches struct {
 	http   *http.Client
 	mapper meta.RESTMapper
 	scheme *runtime.Scheme
+	seen   *changes
 
 	mu      sync.Mutex
 	queue   workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -57,7 +58,7 @@ type follow struct {
 	owners map[types.NamespacedName]bool
 }
 
-func newWatches(ctx context.Context, mgr manager.Manager) (*watches, error) {
+func newWatches(ctx context.Context, mgr manager.Manager, seen *changes) (*watches, error) {
 	cfg := rest.CopyConfig(mgr.GetConfig())
 	cfg.DisableCompression = true // each open stream would keep a window for it, the larger part of its memory
 	client, err := rest.HTTPClientFor(cfg)
@@ -65,7 +66,7 @@ func newWatches(ctx context.Context, mgr manager.Manager) (*watches, error) {
 		return nil, err
 	}
 	return &watches{
-		ctx: ctx, cfg: cfg, http: client, mapper: mgr.GetRESTMapper(), scheme: mgr.GetScheme(), follows: map[object.Key]*follow{},
+		ctx: ctx, cfg: cfg, http: client, mapper: mgr.GetRESTMapper(), scheme: mgr.GetScheme(), follows: map[object.Key]*follow{}, seen: seen,
 	}, nil
 }
 
@@ -98,22 +99,6 @@ func (w *watches) read(ctx context.Context, owner types.NamespacedName, key obje
 		return nil, fmt.Errorf("reading %s: a %T is no object", key.Short(), item)
 	}
 	return obj, nil
-}
-
-// version is the resource version of an object that the owner follows: "none" if
-// there is no such object, empty if nothing is known.
-func (w *watches) version(owner types.NamespacedName, key object.Key) string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	f := w.follows[key]
-	if f == nil || !f.owners[owner] || !f.synced() {
-		return ""
-	}
-	item, ok, err := f.store.GetByKey(toolscache.NewObjectName(key.Namespace, key.Name).String())
-	if obj, is := item.(object.Object); ok && is && err == nil {
-		return obj.GetResourceVersion()
-	}
-	return "none"
 }
 
 func (w *watches) follow(owner types.NamespacedName, key object.Key) (*follow, error) {
@@ -216,12 +201,13 @@ func (f *follow) wait(ctx context.Context, key object.Key) error {
 	return nil
 }
 
-// wake asks for a pass of every owner that looks at the object.
+// wake asks for a pass of every owner that looks at the object, which has changed.
 func (w *watches) wake(key object.Key) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.follows[key]; f != nil && w.queue != nil {
 		for owner := range f.owners {
+			w.seen.note(owner)
 			w.queue.Add(reconcile.Request{NamespacedName: owner})
 		}
 	}
