@@ -82,10 +82,10 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 	if err != nil {
 		return Result{}, err
 	}
-	t := target{owner: owner, desired: desired, key: key, tree: tree}
+	t := target{owner: owner, desired: desired, key: key, tree: tree, hash: digest(tree)}
 	res, err := a.apply(ctx, t)
-	if unreadable(err) {
-		if res, err = a.apply(ctx, t); unreadable(err) {
+	if isUnreadable(err) {
+		if res, err = a.apply(ctx, t); isUnreadable(err) {
 			err = unreadableError(err, key)
 		}
 	}
@@ -109,6 +109,7 @@ type target struct {
 	desired object.Object
 	key     object.Key
 	tree    map[string]any // what is sent for desired, but for the UID
+	hash    hash           // of the tree
 }
 
 // apply takes the short way where the cache shows an object that is ours.
@@ -172,12 +173,8 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	if err := a.send(ctx, live, client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership); err != nil {
 		return Result{}, err
 	}
-	same, err := a.unchanged(t, seen, live)
-	if err != nil {
-		return Result{}, err
-	}
 	op := object.OpUpdated
-	if same {
+	if a.unchanged(t, seen, live) {
 		op = object.OpNone
 	}
 	return a.done(ctx, t, live, op)

@@ -78,9 +78,10 @@ func (a *Applier) holder(obj, owner object.Object) string {
 }
 
 func entry(obj object.Object, manager, subresource string) *metav1.ManagedFieldsEntry {
-	for i, e := range obj.GetManagedFields() {
+	entries := obj.GetManagedFields()
+	for i, e := range entries {
 		if e.Manager == manager && e.Subresource == subresource && e.Operation == metav1.ManagedFieldsOperationApply {
-			return &obj.GetManagedFields()[i]
+			return &entries[i]
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/armature-go/armature/object"
 )
@@ -34,9 +33,9 @@ func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
 		return a.adopt(t, seen)
 	}
 	now := a.now()
-	old := now.Sub(rec.verified) > rec.patience(t.key)
+	old := now.Sub(rec.verified) > rec.patience
 	switch version := seen.GetResourceVersion(); {
-	case rec.neverSkip || rec.desired != digest(t.tree) || rec.uid != seen.GetUID():
+	case rec.neverSkip || rec.desired != t.hash || rec.uid != seen.GetUID():
 		return false, nil
 	case old && !rec.exact:
 		return false, nil
@@ -49,9 +48,8 @@ func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
 	if own == nil || own.APIVersion != rec.apiVersion || fieldsOf(own) != rec.fields {
 		return false, nil
 	}
-	live, err := treeOf(seen)
-	if err != nil || rec.program.project(live) != rec.projection {
-		return false, err
+	if rec.program.project(nodeOf(seen)) != rec.projection {
+		return false, nil
 	}
 	rec.resourceVersion, rec.verified, rec.content = seen.GetResourceVersion(), now, hash{}
 	a.records.put(t.owner.GetUID(), t.key, rec)
@@ -69,14 +67,14 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 	if err != nil || program == nil {
 		return false, err
 	}
-	live, err := treeOf(seen)
-	if err != nil || !program.exact(declared(t.tree), live) {
-		return false, err
+	live := nodeOf(seen)
+	if !program.exact(declared(t.tree), live) {
+		return false, nil
 	}
 	a.records.put(t.owner.GetUID(), t.key, record{
-		uid: seen.GetUID(), resourceVersion: seen.GetResourceVersion(), desired: digest(t.tree),
+		uid: seen.GetUID(), resourceVersion: seen.GetResourceVersion(), desired: t.hash,
 		apiVersion: own.APIVersion, fields: fieldsOf(own), program: program, projection: program.project(live),
-		exact: true, verified: a.now(),
+		exact: true, verified: a.now(), patience: patience(t.key),
 	})
 	return true, nil
 }
@@ -88,14 +86,16 @@ func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstru
 	if err != nil {
 		return err
 	}
+	root := nodeOf(live)
 	rec := record{
-		uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(live), desired: digest(t.tree),
-		written: a.now(), verified: a.now(), neverSkip: true,
+		uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(root), desired: t.hash,
+		written: a.now(), verified: a.now(), patience: patience(t.key), neverSkip: true,
 	}
 	if program != nil && !program.opaque {
 		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsOf(own), program
-		rec.projection, rec.exact = program.project(live.Object), program.exact(declared(t.tree), live.Object)
-		missing := program.unresolved(declared(t.tree), live.Object, "")
+		desired := declared(t.tree)
+		rec.projection, rec.exact = program.project(root), program.exact(desired, root)
+		missing := program.unresolved(desired, root)
 		rec.neverSkip = missing != ""
 		if before, _ := a.records.get(t.owner.GetUID(), t.key); missing != "" && !before.neverSkip {
 			logr.FromContextOrDiscard(ctx).Info("applying in every pass: the server stores under another name what is sent", "object", t.key.String(), "field", missing)
@@ -136,20 +136,13 @@ func (a *Applier) again(t target, seen object.Object) time.Duration {
 	case !ok || rec.exact:
 		return 0
 	}
-	return max(rec.patience(t.key)-a.now().Sub(rec.verified), 0) + time.Second
+	return max(rec.patience-a.now().Sub(rec.verified), 0) + time.Second
 }
 
-// patience is how long the record is believed without being verified: about as long as believed,
-// and not at one moment for all objects.
-func (r record) patience(key object.Key) time.Duration {
-	sum := digest(map[string]any{"key": key.String()})
+// patience is how long a record is believed without being verified: about as long as
+// believed, and not at one moment for all objects.
+func patience(key object.Key) time.Duration {
+	sum := digest(key.String())
 	spread := time.Duration(binary.BigEndian.Uint16(sum[:])) * believed / 2 / (1 << 16)
 	return believed*3/4 + spread
-}
-
-func treeOf(obj object.Object) (map[string]any, error) {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return u.Object, nil
-	}
-	return runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 }

@@ -3,10 +3,10 @@ package apply
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
@@ -19,6 +19,9 @@ type program struct {
 	fields []fieldOf // of a map, sorted by name
 	items  []itemOf  // of a keyed list or of a set, sorted by how the server writes them
 	opaque bool      // something in it is not understood
+
+	keys  [][]string     // by which keys items are told apart; nil is by their value
+	known map[string]int // the place in items, by what the writer makes of their identity
 }
 
 type fieldOf struct {
@@ -32,6 +35,14 @@ type itemOf struct {
 	keys  map[string]any
 	value any // of a set, where keys is nil
 	below *program
+}
+
+// self is as much of the item as is known of it.
+func (i itemOf) self() node {
+	if i.keys == nil {
+		return treeNode(i.value)
+	}
+	return treeNode(i.keys)
 }
 
 // leaf reports whether the node is owned as a whole.
@@ -60,7 +71,25 @@ func compile(raw []byte) (*program, error) {
 	slices.SortFunc(p.fields, func(a, b fieldOf) int { return strings.Compare(a.name, b.name) })
 	slices.SortFunc(p.items, func(a, b itemOf) int { return strings.Compare(a.raw, b.raw) })
 	p.opaque = p.opaque || len(p.fields) > 0 && len(p.items) > 0
+	p.index()
 	return p, nil
+}
+
+// index makes it quick to find out which item of the program an item of a list is.
+func (p *program) index() {
+	p.known = make(map[string]int, len(p.items))
+	for i, item := range p.items {
+		var names []string
+		if item.keys != nil {
+			names = slices.Sorted(maps.Keys(item.keys))
+		}
+		if !slices.ContainsFunc(p.keys, func(keys []string) bool { return slices.Equal(keys, names) }) {
+			p.keys = append(p.keys, names)
+		}
+		w := writer{}
+		w.identity(names, item.self())
+		p.known[string(w.buf)] = i
+	}
 }
 
 func (p *program) add(name string, below *program) {
@@ -122,131 +151,4 @@ func (p *program) keyed(key string) []string {
 		}
 	}
 	return values
-}
-
-// is reports whether an item of a list is the one.
-func (i itemOf) is(node any) bool {
-	if i.keys == nil {
-		return equality.Semantic.DeepEqual(i.value, node)
-	}
-	m, ok := node.(map[string]any)
-	if !ok {
-		return false
-	}
-	for k, v := range i.keys {
-		if !equality.Semantic.DeepEqual(m[k], v) {
-			return false
-		}
-	}
-	return true
-}
-
-// exact reports whether what is owned in live is what is desired, with the same
-// values in the same order, so that applying desired again would change nothing.
-// Where it cannot tell it says no.
-func (p *program) exact(desired, live any) bool {
-	switch {
-	case p.opaque:
-		return false
-	case p.leaf():
-		return equality.Semantic.DeepEqual(withoutTypesIn(desired), withoutTypesIn(live))
-	}
-	switch d := desired.(type) {
-	case map[string]any:
-		l, ok := live.(map[string]any)
-		return ok && len(p.items) == 0 && p.exactFields(d, l)
-	case []any:
-		l, ok := live.([]any)
-		return ok && len(p.fields) == 0 && p.exactItems(d, l)
-	default:
-		return false
-	}
-}
-
-func (p *program) exactFields(desired, live map[string]any) bool {
-	for _, f := range p.fields {
-		d, declared := desired[f.name]
-		l, exists := live[f.name]
-		if !declared || !exists || !f.below.exact(d, l) {
-			return false
-		}
-	}
-	return len(p.fields) == len(desired)
-}
-
-func (p *program) exactItems(desired, live []any) bool {
-	last := -1
-	for _, d := range desired {
-		i := slices.IndexFunc(p.items, func(item itemOf) bool { return item.is(d) })
-		if i < 0 {
-			return false
-		}
-		item := p.items[i]
-		at := slices.IndexFunc(live, item.is)
-		if at <= last || slices.ContainsFunc(live[at+1:], item.is) || !item.below.exact(d, live[at]) {
-			return false
-		}
-		last = at
-	}
-	return len(p.items) == len(desired)
-}
-
-// unresolved returns the path of something that is owned and desired and that the
-// server's answer does not show, or an empty string: what is written under one name
-// and stored under another can never be seen to be there.
-func (p *program) unresolved(desired, live any, path string) string {
-	if p.leaf() {
-		if live == nil && !blank(desired) {
-			return path
-		}
-		return ""
-	}
-	dm, _ := desired.(map[string]any)
-	lm, _ := live.(map[string]any)
-	for _, f := range p.fields {
-		if missing := f.below.unresolved(dm[f.name], lm[f.name], path+"."+f.name); missing != "" {
-			return missing
-		}
-	}
-	dl, _ := desired.([]any)
-	ll, _ := live.([]any)
-	for _, item := range p.items {
-		at := fmt.Sprintf("%s[%s]", path, item.raw)
-		d, l := find(dl, item), find(ll, item)
-		if d != nil && l == nil {
-			return at
-		}
-		if missing := item.below.unresolved(d, l, at); missing != "" {
-			return missing
-		}
-	}
-	return ""
-}
-
-func find(list []any, item itemOf) any {
-	if i := slices.IndexFunc(list, item.is); i >= 0 {
-		return list[i]
-	}
-	return nil
-}
-
-// blank reports whether a node says nothing.
-func blank(node any) bool {
-	switch v := node.(type) {
-	case nil:
-		return true
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	case int64:
-		return v == 0
-	case float64:
-		return v == 0
-	}
-	return false
 }

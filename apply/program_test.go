@@ -35,6 +35,11 @@ func TestExact(t *testing.T) {
 		{"we want a field more", `{"n":1,"o":1,"l":[{"type":"A","v":"x"},{"type":"B"}]}`, desired, false},
 		{"we want a field less", `{"l":[{"type":"A","v":"x"},{"type":"B"}]}`, desired, false},
 		{"we want an item more", `{"n":1,"l":[{"type":"A","v":"x"},{"type":"B"},{"type":"C"}]}`, desired, false},
+		{"we want an item more, in front", `{"n":1,"l":[{"type":"C"},{"type":"A","v":"x"},{"type":"B"}]}`, desired, false},
+		{"we want another field, and ours is gone", `{"o":1,"l":[{"type":"A","v":"x"},{"type":"B"}]}`, `{"l":[{"type":"A","v":"x"},{"type":"B"}]}`, false},
+		{"our item twice", desired, `{"n":1,"l":[{"type":"A","v":"x"},{"type":"B"},{"type":"B"}]}`, false},
+		{"a number written otherwise", desired, `{"n":1.0,"l":[{"type":"A","v":"x"},{"type":"B"}]}`, true},
+		{"null and absent", `{"n":null,"l":[{"type":"A","v":"x"},{"type":"B"}]}`, `{"l":[{"type":"A","v":"x"},{"type":"B"}]}`, true},
 		{"we want an item less", `{"n":1,"l":[{"type":"A","v":"x"}]}`, desired, false},
 		{"a list became a map", desired, `{"n":1,"l":{"type":"A"}}`, false},
 	}
@@ -44,7 +49,7 @@ func TestExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := set.exact(parse(t, tt.desired), parse(t, tt.live)); got != tt.want {
+			if got := set.exact(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
 				t.Errorf("exact is %t, want %t", got, tt.want)
 			}
 		})
@@ -77,11 +82,69 @@ func TestProjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := p.project(parse(t, base))
+	want := p.project(treeNode(parse(t, base)))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if same := p.project(parse(t, tt.live)) == want; same != tt.same {
+			if same := p.project(treeNode(parse(t, tt.live))) == want; same != tt.same {
 				t.Errorf("the projection is the same: %t, want %t", same, tt.same)
+			}
+		})
+	}
+}
+
+// What is written of a node says where it ends, what it is, and what it is called.
+func TestDifferentTreesHaveDifferentDigests(t *testing.T) {
+	seen := map[hash]string{}
+	for _, raw := range []string{
+		`{}`, `{"a":{}}`, `{"a":[]}`, `{"a":[null]}`, `{"a":[[],[]]}`, `{"a":[[[]]]}`, `{"a":""}`, `{"a":0}`, `{"a":false}`, `{"a":true}`, `{"a":1}`, `{"a":1.5}`, `{"a":"1"}`, `{"b":"1"}`,
+		`{"a":{"b":"1","c":"2"}}`, `{"a":{"b":"1"},"c":"2"}`, `{"a":["1"],"b":"1"}`, `{"a":["1","b"]}`, `{"a":["1b"]}`, `{"a":{"metadata":{},"kind":"A"}}`, `{"a":{"metadata":{},"kind":"B"}}`,
+	} {
+		sum := digest(parse(t, raw))
+		if other, ok := seen[sum]; ok {
+			t.Errorf("%s and %s have one digest", raw, other)
+		}
+		seen[sum] = raw
+	}
+	if digest(parse(t, `{"a":1,"b":null}`)) != digest(parse(t, `{"a":1.0}`)) {
+		t.Error("one tree, written in two ways, has two digests")
+	}
+}
+
+// The keys of an item are what tells it from the others, even where they are not owned.
+func TestProjectionTellsItemsApart(t *testing.T) {
+	p, err := compile([]byte(`{"f:l":{"k:{\"n\":\"a\"}":{"f:v":{}},"k:{\"n\":\"b\"}":{"f:v":{}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[hash]string{}
+	for _, raw := range []string{`{}`, `{"l":[]}`, `{"l":{}}`, `{"l":[{"n":"a","v":1},{"n":"b","v":1}]}`, `{"l":[{"n":"b","v":1},{"n":"a","v":1}]}`, `{"l":[{"n":"a","v":1}]}`, `{"l":[{"n":"a"}]}`} {
+		sum := p.project(treeNode(parse(t, raw)))
+		if other, ok := seen[sum]; ok {
+			t.Errorf("%s and %s have one projection", raw, other)
+		}
+		seen[sum] = raw
+	}
+}
+
+func TestContentIsWhatAnApplyCanChange(t *testing.T) {
+	const base = `{"apiVersion":"v1","kind":"A","metadata":{"name":"a","labels":{"x":"y"}},"spec":{"a":1}}`
+	tests := []struct {
+		name, other string
+		same        bool
+	}{
+		{"the same", base, true},
+		{"no kind", `{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"a":1}}`, true},
+		{"a status", `{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"a":1},"status":{"a":1}}`, true},
+		{"what the server notes", `{"metadata":{"name":"a","labels":{"x":"y"},"resourceVersion":"1","generation":2,"creationTimestamp":"x","managedFields":[{}]},"spec":{"a":1}}`, true},
+		{"another label", `{"metadata":{"name":"a","labels":{"x":"z"}},"spec":{"a":1}}`, false},
+		{"another field of metadata", `{"metadata":{"name":"a","annotations":{"x":"y"}},"spec":{"a":1}}`, false},
+		{"another value", `{"metadata":{"name":"a","labels":{"x":"y"}},"spec":{"a":2}}`, false},
+		{"another field", `{"metadata":{"name":"a","labels":{"x":"y"}},"data":{"a":1}}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if same := contentHash(treeNode(parse(t, base))) == contentHash(treeNode(parse(t, tt.other))); same != tt.same {
+				t.Errorf("the content is the same: %t, want %t", same, tt.same)
 			}
 		})
 	}
@@ -100,7 +163,7 @@ func TestUnresolved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.unresolved(parse(t, tt.desired), parse(t, tt.live), ""); got != tt.want {
+			if got := p.unresolved(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
 				t.Errorf("unresolved is %q, want %q", got, tt.want)
 			}
 		})
@@ -111,7 +174,7 @@ func TestUnresolved(t *testing.T) {
 func TestOpaque(t *testing.T) {
 	for _, owned := range []string{`{"i:0":{}}`, `{"x:new":{}}`, `{"k:{":{}}`, `{"k:{}":{}}`, `{"v:{":{}}`, `{"f:a":{"i:0":{}}}`, `{"f:a":{},"v:1":{}}`} {
 		p, err := compile([]byte(owned))
-		if err != nil || !p.opaque || p.exact(map[string]any{}, map[string]any{}) {
+		if err != nil || !p.opaque || p.exact(map[string]any{}, treeNode(map[string]any{})) {
 			t.Errorf("%s: %v, opaque %t", owned, err, p.opaque)
 		}
 	}
@@ -134,10 +197,10 @@ func FuzzProgram(f *testing.F) {
 			return
 		}
 		copied := runtime.DeepCopyJSON(tree)
-		if p.project(tree) != p.project(copied) {
+		if p.project(treeNode(tree)) != p.project(treeNode(copied)) {
 			t.Error("one tree has two projections")
 		}
-		if p.exact(tree, copied) && p.unresolved(tree, copied, "") != "" {
+		if p.exact(tree, treeNode(copied)) && p.unresolved(tree, treeNode(copied)) != "" {
 			t.Error("exact, and unresolved")
 		}
 	})

@@ -2,7 +2,7 @@ package apply
 
 import (
 	"crypto/sha256"
-	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,8 +42,9 @@ type record struct {
 	exact      bool     // what is owned is what is declared, to the letter
 	neverSkip  bool     // what was sent cannot be seen in the object
 
-	written  time.Time // when we wrote; zero for an object that was found so
-	verified time.Time // when the projection was last computed
+	written  time.Time     // when we wrote; zero for an object that was found so
+	verified time.Time     // when the projection was last computed
+	patience time.Duration // for how long it is believed without being verified
 }
 
 // records holds one record for each object of each owner, and the programs that
@@ -111,23 +112,19 @@ func (a *Applier) Forget(owner types.UID) {
 
 // unchanged reports whether an apply left the object as it was before. What was
 // before is what was read, unless our own last write is newer than that.
-func (a *Applier) unchanged(t target, seen object.Object, live *unstructured.Unstructured) (bool, error) {
+func (a *Applier) unchanged(t target, seen object.Object, live *unstructured.Unstructured) bool {
 	version, content := seen.GetResourceVersion(), hash{}
 	rec, ok := a.records.get(t.owner.GetUID(), t.key)
 	if ok && rec.uid == seen.GetUID() && newer(rec.resourceVersion, version) {
 		version, content = rec.resourceVersion, rec.content
 	}
 	if version == live.GetResourceVersion() {
-		return true, nil
+		return true
 	}
 	if content == (hash{}) {
-		tree, err := treeOf(seen)
-		if err != nil {
-			return false, err
-		}
-		content = contentHash(&unstructured.Unstructured{Object: tree})
+		content = contentHash(nodeOf(seen))
 	}
-	return content == contentHash(live), nil
+	return content == contentHash(nodeOf(live))
 }
 
 // newer reports whether resource version a is later than b. Versions that cannot
@@ -139,52 +136,23 @@ func newer(a, b string) bool {
 
 // contentHash is a digest of what an apply can change: everything but the status
 // and what the server keeps about the object.
-func contentHash(obj *unstructured.Unstructured) hash {
-	tree := withoutTypes(obj.Object)
-	delete(tree, "status")
-	if meta, ok := tree["metadata"].(map[string]any); ok {
-		for _, k := range []string{"managedFields", "resourceVersion", "generation", "creationTimestamp"} {
-			delete(meta, k)
+func contentHash(root node) hash {
+	w := newWriter()
+	defer w.free()
+	for name, sub := range root.fields() {
+		switch name {
+		case "apiVersion", "kind", "status":
+		case "metadata":
+			for name, sub := range sub.fields() {
+				if !slices.Contains([]string{"managedFields", "resourceVersion", "generation", "creationTimestamp"}, name) {
+					w.text('m', name)
+					w.whole(sub)
+				}
+			}
+		default:
+			w.text('f', name)
+			w.whole(sub)
 		}
 	}
-	return digest(tree)
-}
-
-// withoutTypes copies the maps of a tree without the kind and version of objects,
-// the tree itself and those inside it: a typed object that was read as protobuf
-// has lost the latter, for example in a claim template.
-func withoutTypes(tree map[string]any) map[string]any {
-	_, isObject := tree["metadata"]
-	out := make(map[string]any, len(tree))
-	for k, v := range tree {
-		if isObject && (k == "apiVersion" || k == "kind") {
-			continue
-		}
-		out[k] = withoutTypesIn(v)
-	}
-	return out
-}
-
-func withoutTypesIn(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return withoutTypes(v)
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = withoutTypesIn(item)
-		}
-		return out
-	default:
-		return v
-	}
-}
-
-// digest is a hash of a tree of JSON values; the keys of maps do not count as ordered.
-func digest(tree map[string]any) hash {
-	raw, err := json.Marshal(tree)
-	if err != nil {
-		return hash{} // equal to nothing that was sent
-	}
-	return sha256.Sum256(raw)
+	return w.sum()
 }

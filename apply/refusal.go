@@ -87,11 +87,11 @@ func resource(err error, key object.Key) string {
 	return key.GVK.GroupKind().String()
 }
 
-// unreadable reports whether the server could not make sense of what was applied: a
+// isUnreadable reports whether the server could not make sense of what was applied: a
 // field that its schema does not know, a value of another type, a key twice. It has
 // no reason for that among its reasons. A store in trouble can answer alike, so it
 // takes two such answers to be sure.
-func unreadable(err error) bool {
+func isUnreadable(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return false

@@ -72,7 +72,7 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 		return nil, nil //nolint:nilnil // nothing to report on
 	case apierrors.IsConflict(err):
 		return nil, &condition.WaitError{Message: key.Short() + " changed meanwhile", After: conflictRetry}
-	case unreadable(err):
+	case isUnreadable(err):
 		return nil, unreadableError(err, statusKey(key))
 	case err != nil:
 		return nil, refusal(err, "patch", key)
@@ -126,15 +126,11 @@ func (a *Applier) statusIs(owner object.Object, status map[string]any) (bool, er
 	if err != nil || owned.under("status") == nil {
 		return false, err
 	}
-	live, err := statusOf(owner)
-	if err != nil {
-		return false, err
-	}
 	desired, err := normal(status)
 	if err != nil {
 		return false, err
 	}
-	return owned.under("status").exact(desired, live), nil
+	return owned.under("status").exact(desired, nodeOf(owner).field("status")), nil
 }
 
 // sendStatus applies the status. The resource version is a precondition; empty is none.
