@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +37,7 @@ type Applier struct {
 	controller string
 	former     []string
 	records    records
+	sighted    atomic.Bool // it was looked whether managed fields are read
 }
 
 // New returns an applier for the named controller. The name is part of every
@@ -165,7 +167,7 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	if seen.GetDeletionTimestamp() != nil {
 		return Result{}, &condition.WaitError{Message: t.key.Short() + " is being deleted"}
 	}
-	if settled, err := a.nothingToDo(t, seen); err != nil || settled {
+	if settled, err := a.nothingToDo(ctx, t, seen); err != nil || settled {
 		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen)}, err
 	}
 	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}

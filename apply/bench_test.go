@@ -237,7 +237,7 @@ func BenchmarkAdopt(b *testing.B) {
 
 func decide(b *testing.B, a *Applier, t target, live object.Object) {
 	b.Helper()
-	if settled, err := a.nothingToDo(t, live); err != nil || !settled {
+	if settled, err := a.nothingToDo(b.Context(), t, live); err != nil || !settled {
 		b.Fatalf("settled: %t, %v", settled, err)
 	}
 }

@@ -27,7 +27,7 @@ const (
 // nothingToDo reports whether applying the target to seen, which is ours and not
 // being deleted, would change nothing. It decides from what was seen and from the record
 // of the last apply, without a request.
-func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
+func (a *Applier) nothingToDo(ctx context.Context, t target, seen object.Object) (bool, error) {
 	rec, ok := a.records.get(t.owner.GetUID(), t.key)
 	if !ok {
 		return a.adopt(t, seen)
@@ -40,6 +40,7 @@ func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
 	case old && !rec.exact:
 		return false, nil
 	case version == rec.resourceVersion && !old:
+		a.checkSight(ctx, t.owner, rec, seen)
 		return true, nil
 	case a.lags(rec, seen):
 		return true, nil
@@ -54,6 +55,19 @@ func (a *Applier) nothingToDo(t target, seen object.Object) (bool, error) {
 	rec.resourceVersion, rec.verified, rec.content = seen.GetResourceVersion(), now, hash{}
 	a.records.put(t.owner.GetUID(), t.key, rec)
 	return true, nil
+}
+
+// checkSight says once where what is read lacks the managed fields that were in the
+// server's answer. Then an equal resource version is all that there is to decide by,
+// and every write of somebody else costs an apply.
+func (a *Applier) checkSight(ctx context.Context, owner object.Object, rec record, seen object.Object) {
+	if a.sighted.Load() || rec.fields == "" {
+		return
+	}
+	if entry(seen, a.Manager(owner), "") == nil {
+		logr.FromContextOrDiscard(ctx).Info("applying after every write of somebody else: the cache drops the managed fields by which drift is told from other changes; let apply.Transform be its transform")
+	}
+	a.sighted.Store(true)
 }
 
 // adopt decides for an object of which nothing is remembered, as after a restart:

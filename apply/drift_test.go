@@ -5,9 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
+	"github.com/go-logr/logr/funcr"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -423,4 +426,49 @@ func TestACacheBehindOurOwnWriteIsBelievedForAWhile(t *testing.T) {
 			t.Errorf("after %s more: %d applies, want %d", step.after, c.applies, step.want)
 		}
 	}
+}
+
+// A cache that drops all managed fields leaves resource versions to decide by: drift
+// is corrected, every write of somebody else costs an apply, and it is said once.
+func TestWithoutManagedFieldsAnEqualVersionDecides(t *testing.T) {
+	f := setUp(t)
+	var said []string
+	ctx := logr.NewContext(t.Context(), funcr.New(func(_, args string) { said = append(said, args) }, funcr.Options{}))
+	c := &counted{Client: &stripping{f.WithWatch}}
+	a := apply.New(c, controller, apply.Options{Live: f.WithWatch})
+	pass := func(want int) {
+		t.Helper()
+		for range 3 {
+			for _, name := range []string{"a", "b"} {
+				if _, err := a.Apply(ctx, f.owner, "store", f.configMap(name, "k=1")); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if c.applies != want {
+			t.Errorf("%d applies, want %d", c.applies, want)
+		}
+		c.applies = 0
+	}
+	pass(2)
+	pass(0)
+	for _, body := range []string{`{"data":{"k":"9"}}`, `{"data":{"theirs":"9"}}`} {
+		f.must(f.Patch(ctx, f.configMap("a"), client.RawPatch(types.MergePatchType, []byte(body)), client.FieldOwner("a-person")))
+		pass(1)
+	}
+	if got := fmt.Sprint(f.live("a").Data); got != "map[k:1 theirs:9]" {
+		t.Errorf("the data is %s", got)
+	}
+	if len(said) != 1 || !strings.Contains(said[0], "apply.Transform") {
+		t.Errorf("said: %q", said)
+	}
+}
+
+// stripping is a client that reads objects without managed fields.
+type stripping struct{ client.Client }
+
+func (c *stripping) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+	err := c.Client.Get(ctx, key, obj, opts...)
+	obj.SetManagedFields(nil)
+	return err
 }
