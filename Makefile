@@ -15,7 +15,7 @@ PLANE_FLAGS := -trimpath -gcflags=all=-dwarf=false
 
 .PHONY: help
 help: ## this list
-	@grep -hE '^[a-z]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 13
 
 .PHONY: build
 build: plane ## all programs, into bin
@@ -37,7 +37,8 @@ test: build bin/testsum ## every test of every module
 	ARMATURE_PLANE=$(CURDIR)/bin/plane bin/testsum -skips testskips.txt \
 	  'go test -count=1 -json work' \
 	  '$(PLANE_ENV) go test -C plane $(PLANE_FLAGS) -vet=off -count=1 -json ./...' \
-	  'GOWORK=off go test -C tools -count=1 -json ./...'
+	  'GOWORK=off go test -C tools -count=1 -json ./...' \
+	  'GOWORK=off go test -C bench -count=1 -json ./...'
 
 .PHONY: race
 race: build bin/testsum ## the tests of the workspace under the race detector
@@ -65,6 +66,7 @@ fmt: bin/golangci-lint ## format everything
 lint: bin/golangci-lint ## .golangci.yml over every module
 	bin/golangci-lint run $(WORKSPACE:%=./%/...)
 	cd tools && GOWORK=off ../bin/golangci-lint run ./...
+	cd bench && GOWORK=off ../bin/golangci-lint run ./...
 	cd plane && $(PLANE_ENV) GOFLAGS='$(shell go env GOFLAGS) $(PLANE_FLAGS)' ../bin/golangci-lint run ./...
 
 .PHONY: arch
@@ -92,6 +94,14 @@ deps: ## the modules that each program links, into deps.txt beside it
 	for p in $(PROGRAMS); do GOWORK=off GOOS=linux GOARCH=amd64 CGO_ENABLED=0 \
 	  go list -C $$p -deps -f '{{with .Module}}{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}{{end}}' . | \
 	  grep ' v' | LC_ALL=C sort -u > $$p/deps.txt; done
+
+# --- benchmarks: a table on stdout, and bench/out
+
+# FLAGS='-doc docs/performance.md' puts the table into the document; FLAGS=-help lists the others.
+.PHONY: bench-apply
+bench-apply: plane ## what it costs to keep objects as desired, beside other ways: ten minutes
+	GOWORK=off go build -C bench -o ../bin/bench-apply ./apply
+	bin/bench-apply -plane bin/plane $(FLAGS)
 
 # --- tools, of the versions in tools/go.mod
 
