@@ -176,12 +176,12 @@ func samples(b *testing.B, run func(b *testing.B, a *Applier, t target, live obj
 func BenchmarkProject(b *testing.B) {
 	samples(b, func(b *testing.B, a *Applier, t target, live object.Object) {
 		b.Helper()
-		p, err := a.records.program(entry(live, a.Manager(t.owner), ""))
+		p, err := a.records.program(t.owner.GetUID(), entry(live, a.Manager(t.owner), ""))
 		if err != nil {
 			b.Fatal(err)
 		}
 		for b.Loop() {
-			p.project(nodeOf(live))
+			p.of("").project(nodeOf(live))
 		}
 	})
 }

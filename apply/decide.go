@@ -46,10 +46,10 @@ func (a *Applier) nothingToDo(ctx context.Context, t target, seen object.Object)
 		return true, nil
 	}
 	own := entry(seen, a.Manager(t.owner), "")
-	if own == nil || own.APIVersion != rec.apiVersion || fieldsOf(own) != rec.fields {
+	if own == nil || own.APIVersion != rec.apiVersion || fieldsHash(own) != rec.fields {
 		return false, nil
 	}
-	if rec.program.project(nodeOf(seen)) != rec.projection {
+	if rec.program.of(t.owner.GetUID()).project(nodeOf(seen)) != rec.projection {
 		return false, nil
 	}
 	rec.resourceVersion, rec.verified, rec.content = seen.GetResourceVersion(), now, hash{}
@@ -61,7 +61,7 @@ func (a *Applier) nothingToDo(ctx context.Context, t target, seen object.Object)
 // server's answer. Then an equal resource version is all that there is to decide by,
 // and every write of somebody else costs an apply.
 func (a *Applier) checkSight(ctx context.Context, owner object.Object, rec record, seen object.Object) {
-	if a.sighted.Load() || rec.fields == "" {
+	if a.sighted.Load() || rec.fields == (hash{}) {
 		return
 	}
 	if entry(seen, a.Manager(owner), "") == nil {
@@ -77,17 +77,17 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 	if own == nil || own.APIVersion != t.key.GVK.GroupVersion().String() {
 		return false, nil
 	}
-	program, err := a.records.program(own)
+	program, err := a.records.program(t.owner.GetUID(), own)
 	if err != nil || program == nil {
 		return false, err
 	}
-	live := nodeOf(seen)
-	if !program.exact(declared(t.tree), live) {
+	live, view := nodeOf(seen), program.of(t.owner.GetUID())
+	if !view.exact(declared(t.tree), live) {
 		return false, nil
 	}
 	a.records.put(t.owner.GetUID(), t.key, record{
 		uid: seen.GetUID(), resourceVersion: seen.GetResourceVersion(), desired: t.hash,
-		apiVersion: own.APIVersion, fields: fieldsOf(own), program: program, projection: program.project(live),
+		apiVersion: own.APIVersion, fields: fieldsHash(own), program: program, projection: view.project(live),
 		exact: true, verified: a.now(), patience: patience(t.key),
 	})
 	return true, nil
@@ -96,7 +96,7 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 // learn makes the record of an apply out of the server's answer.
 func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstructured) error {
 	own := entry(live, a.Manager(t.owner), "")
-	program, err := a.records.program(own)
+	program, err := a.records.program(t.owner.GetUID(), own)
 	if err != nil {
 		return err
 	}
@@ -106,10 +106,11 @@ func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstru
 		written: a.now(), verified: a.now(), patience: patience(t.key), neverSkip: true,
 	}
 	if program != nil && !program.opaque {
-		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsOf(own), program
+		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsHash(own), program
 		desired := declared(t.tree)
-		rec.projection, rec.exact = program.project(root), program.exact(desired, root)
-		missing := program.unresolved(desired, root)
+		view := program.of(t.owner.GetUID())
+		rec.projection, rec.exact = view.project(root), view.exact(desired, root)
+		missing := view.unresolved(desired, root)
 		rec.neverSkip = missing != ""
 		if before, _ := a.records.get(t.owner.GetUID(), t.key); missing != "" && !before.neverSkip {
 			logr.FromContextOrDiscard(ctx).Info("applying in every pass: the server stores under another name what is sent", "object", t.key.String(), "field", missing)

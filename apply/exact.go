@@ -8,10 +8,11 @@ import (
 // exact reports whether what is owned in live is what is desired, with the same
 // values in the same order, so that applying desired again would change nothing.
 // Where it cannot tell it says no.
-func (p *program) exact(desired any, live node) bool {
+func (v view) exact(desired any, live node) bool {
 	c := comparison{newWriter()}
 	defer c.free()
-	return c.exact(p, desired, live)
+	c.self = v.self
+	return c.exact(v.program, desired, live)
 }
 
 // comparison compares what is desired, a tree, with what is live: nodes are the same
@@ -36,13 +37,22 @@ func (c comparison) exact(p *program, desired any, live node) bool {
 }
 
 func (c comparison) exactFields(p *program, desired map[string]any, live node) bool {
-	for _, f := range p.fields {
-		d, declared := desired[f.name]
-		if !declared || !c.exact(f.below, d, live.field(f.name)) {
+	owned := 0
+	for name, d := range desired {
+		stored, below := live.field(name), p.under(name)
+		switch {
+		case below == nil && (stored.kind != null || !nothing(d)):
+			return false
+		case below == nil: // of an empty list with keys nothing is owned
+			continue
+		case stored.kind == null && !blank(d):
+			return false
+		case stored.kind != null && !c.exact(below, d, stored):
 			return false
 		}
+		owned++ // and, if it is blank, perhaps not stored: hostNetwork: false
 	}
-	return len(p.fields) == len(desired)
+	return len(p.fields) == owned
 }
 
 func (c comparison) exactItems(p *program, desired []any, live node) bool {
@@ -81,10 +91,11 @@ func (c comparison) places(p *program, in node) (places []int, twice bool) {
 // unresolved returns the path of something that is owned and desired and that the
 // server's answer does not show, or an empty string: what is written under one name
 // and stored under another can never be seen to be there.
-func (p *program) unresolved(desired any, live node) string {
+func (v view) unresolved(desired any, live node) string {
 	c := comparison{newWriter()}
 	defer c.free()
-	return c.unresolved(p, desired, live, "")
+	c.self = v.self
+	return c.unresolved(v.program, desired, live, "")
 }
 
 func (c comparison) unresolved(p *program, desired any, live node, path string) string {
@@ -116,6 +127,12 @@ func (c comparison) unresolved(p *program, desired any, live node, path string) 
 		}
 	}
 	return ""
+}
+
+// nothing reports whether a node is a list without items.
+func nothing(node any) bool {
+	list, ok := node.([]any)
+	return ok && len(list) == 0
 }
 
 // blank reports whether a node says nothing.

@@ -101,16 +101,16 @@ func TestBothFormsOfAnObjectReadTheSame(t *testing.T) {
 			}
 			owned := someOf(rng, tree)
 			p := compiled(t, owned)
-			if p.project(nodeOf(obj)) != p.project(treeNode(tree)) {
+			if p.of("").project(nodeOf(obj)) != p.of("").project(treeNode(tree)) {
 				t.Errorf("%s: another projection of %v", name, owned)
 			}
 			for _, desired := range []any{restricted(owned, tree), restricted(owned, changed(rng, tree)), tree} {
-				verdict := p.exact(desired, treeNode(tree))
-				if p.exact(desired, nodeOf(obj)) != verdict {
+				verdict := p.of("").exact(desired, treeNode(tree))
+				if p.of("").exact(desired, nodeOf(obj)) != verdict {
 					t.Errorf("%s: exact is another for %v", name, owned)
 				}
 				exact[verdict]++
-				if p.unresolved(desired, nodeOf(obj)) != p.unresolved(desired, treeNode(tree)) {
+				if p.of("").unresolved(desired, nodeOf(obj)) != p.of("").unresolved(desired, treeNode(tree)) {
 					t.Errorf("%s: another field is unresolved for %v", name, owned)
 				}
 			}
@@ -142,7 +142,7 @@ func TestTheProjectionShowsWhatIsOwnedAndNothingElse(t *testing.T) {
 				t.Fatalf("%T %d: the program of %v is opaque", like, seed, owned)
 			}
 			same := reflect.DeepEqual(restricted(owned, before), restricted(owned, after))
-			if got := p.project(nodeOf(obj)) == p.project(nodeOf(other)); got != same {
+			if got := p.of("").project(nodeOf(obj)) == p.of("").project(nodeOf(other)); got != same {
 				t.Fatalf("%T %d: the projection is the same: %t, what is owned is the same: %t", like, seed, got, same)
 			}
 			seen[same]++
@@ -268,14 +268,14 @@ func TestKindsOfNestedObjectsDoNotCount(t *testing.T) {
 	claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 	claim["metadata"].(map[string]any)["creationTimestamp"] = nil // as older servers say
 	p := compiled(t, map[string]any{"f:spec": map[string]any{"f:volumeClaimTemplates": map[string]any{}}})
-	if p.project(nodeOf(set)) != p.project(treeNode(tree)) || contentHash(nodeOf(set)) != contentHash(treeNode(tree)) {
+	if p.of("").project(nodeOf(set)) != p.of("").project(treeNode(tree)) || contentHash(nodeOf(set)) != contentHash(treeNode(tree)) {
 		t.Error("the typed object reads differently from what the server said")
 	}
-	if !p.exact(map[string]any{"spec": map[string]any{"volumeClaimTemplates": []any{claim}}}, nodeOf(set)) {
+	if !p.of("").exact(map[string]any{"spec": map[string]any{"volumeClaimTemplates": []any{claim}}}, nodeOf(set)) {
 		t.Error("the typed object is not exact")
 	}
 	claim["metadata"].(map[string]any)["name"] = "other"
-	if p.project(nodeOf(set)) == p.project(treeNode(tree)) {
+	if p.of("").project(nodeOf(set)) == p.of("").project(treeNode(tree)) {
 		t.Error("another claim has the same projection")
 	}
 }

@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
@@ -23,6 +25,19 @@ type program struct {
 	keys  [][]string     // by which keys items are told apart; nil is by their value
 	known map[string]int // the place in items, by what the writer makes of their identity
 }
+
+// selfKey stands for the UID of the owner in what tells items of a list apart: its
+// reference in ownerReferences would make the fields of every owner others.
+const selfKey = "$owner"
+
+// view is a program as it is about the objects of one owner.
+type view struct {
+	*program
+
+	self string // the owner's UID; empty where no item is told apart by it
+}
+
+func (p *program) of(owner types.UID) view { return view{p, string(owner)} }
 
 type fieldOf struct {
 	name  string
@@ -123,6 +138,9 @@ func fieldsOf(entry *metav1.ManagedFieldsEntry) string {
 	}
 	return entry.FieldsV1.GetRawString()
 }
+
+// fieldsHash is a digest of the fields of an entry.
+func fieldsHash(entry *metav1.ManagedFieldsEntry) hash { return sha256.Sum256([]byte(fieldsOf(entry))) }
 
 // under returns what is owned below a field, nil if nothing is.
 func (p *program) under(names ...string) *program {

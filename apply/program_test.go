@@ -49,7 +49,7 @@ func TestExact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := set.exact(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
+			if got := set.of("").exact(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
 				t.Errorf("exact is %t, want %t", got, tt.want)
 			}
 		})
@@ -82,10 +82,10 @@ func TestProjection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := p.project(treeNode(parse(t, base)))
+	want := p.of("").project(treeNode(parse(t, base)))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if same := p.project(treeNode(parse(t, tt.live))) == want; same != tt.same {
+			if same := p.of("").project(treeNode(parse(t, tt.live))) == want; same != tt.same {
 				t.Errorf("the projection is the same: %t, want %t", same, tt.same)
 			}
 		})
@@ -118,7 +118,7 @@ func TestProjectionTellsItemsApart(t *testing.T) {
 	}
 	seen := map[hash]string{}
 	for _, raw := range []string{`{}`, `{"l":[]}`, `{"l":{}}`, `{"l":[{"n":"a","v":1},{"n":"b","v":1}]}`, `{"l":[{"n":"b","v":1},{"n":"a","v":1}]}`, `{"l":[{"n":"a","v":1}]}`, `{"l":[{"n":"a"}]}`} {
-		sum := p.project(treeNode(parse(t, raw)))
+		sum := p.of("").project(treeNode(parse(t, raw)))
 		if other, ok := seen[sum]; ok {
 			t.Errorf("%s and %s have one projection", raw, other)
 		}
@@ -163,7 +163,7 @@ func TestUnresolved(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := p.unresolved(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
+			if got := p.of("").unresolved(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
 				t.Errorf("unresolved is %q, want %q", got, tt.want)
 			}
 		})
@@ -174,7 +174,7 @@ func TestUnresolved(t *testing.T) {
 func TestOpaque(t *testing.T) {
 	for _, owned := range []string{`{"i:0":{}}`, `{"x:new":{}}`, `{"k:{":{}}`, `{"k:{}":{}}`, `{"v:{":{}}`, `{"f:a":{"i:0":{}}}`, `{"f:a":{},"v:1":{}}`} {
 		p, err := compile([]byte(owned))
-		if err != nil || !p.opaque || p.exact(map[string]any{}, treeNode(map[string]any{})) {
+		if err != nil || !p.opaque || p.of("").exact(map[string]any{}, treeNode(map[string]any{})) {
 			t.Errorf("%s: %v, opaque %t", owned, err, p.opaque)
 		}
 	}
@@ -197,10 +197,10 @@ func FuzzProgram(f *testing.F) {
 			return
 		}
 		copied := runtime.DeepCopyJSON(tree)
-		if p.project(treeNode(tree)) != p.project(treeNode(copied)) {
+		if p.of("").project(treeNode(tree)) != p.of("").project(treeNode(copied)) {
 			t.Error("one tree has two projections")
 		}
-		if p.exact(tree, treeNode(copied)) && p.unresolved(tree, treeNode(copied)) != "" {
+		if p.of("").exact(tree, treeNode(copied)) && p.of("").unresolved(tree, treeNode(copied)) != "" {
 			t.Error("exact, and unresolved")
 		}
 	})

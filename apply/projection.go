@@ -10,10 +10,11 @@ import (
 // project is a digest of what a program owns in an object: the values, whether they
 // are there at all, and the order of the items among each other. What others own
 // does not change it, and neither does the form in which the object is read.
-func (p *program) project(root node) hash {
+func (v view) project(root node) hash {
 	w := newWriter()
 	defer w.free()
-	w.owned(p, root)
+	w.self = v.self
+	w.owned(v.program, root)
 	return w.sum()
 }
 
@@ -35,6 +36,8 @@ type writer struct {
 	// typed object that was read as protobuf has lost them, for example in a claim
 	// template.
 	withTypes bool
+
+	self string // what stands for selfKey in what tells items of a list apart; empty is nothing
 }
 
 // writers are kept for the next one, as most decisions need one of a few kilobytes.
@@ -43,7 +46,7 @@ var writers = sync.Pool{New: func() any { return &writer{} }}
 // newWriter returns an empty writer. It has to be freed.
 func newWriter() *writer {
 	w := writers.Get().(*writer) //nolint:errcheck // nothing else is in it
-	w.buf, w.withTypes = w.buf[:0], false
+	w.buf, w.withTypes, w.self = w.buf[:0], false, ""
 	return w
 }
 
@@ -136,7 +139,11 @@ func (w *writer) identity(keys []string, item node) {
 	}
 	for _, key := range keys {
 		w.text('k', key)
-		w.whole(item.field(key))
+		value := item.field(key)
+		if w.self != "" && value.kind == text && value.text == w.self {
+			value.text = selfKey
+		}
+		w.whole(value)
 	}
 }
 

@@ -2,9 +2,12 @@ package apply
 
 import (
 	"crypto/sha256"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+	"weak"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,7 +39,7 @@ type record struct {
 
 	desired    hash     // of the tree that is declared
 	apiVersion string   // of our entry in the managed fields
-	fields     string   // of our entry, as the server writes them
+	fields     hash     // of our entry, as the server writes them
 	program    *program // the same, to be walked
 	projection hash     // of what the program owns
 	exact      bool     // what is owned is what is declared, to the letter
@@ -50,20 +53,27 @@ type record struct {
 // records holds one record for each object of each owner, and the programs that
 // they share.
 type records struct {
-	mu       sync.Mutex
-	of       map[types.UID]map[object.Key]record
-	programs map[string]*program // by the fields; few, as objects of one shape share one
+	mu sync.Mutex
+	of map[types.UID]map[object.Key]record
+
+	// programs are found by their fields. Objects of one shape share one, whoever
+	// their owner is, and it goes when the last of their records does.
+	programs map[string]weak.Pointer[program]
 }
 
-// program returns the program of an entry; nil where there is no entry.
-func (r *records) program(own *metav1.ManagedFieldsEntry) (*program, error) {
+// program returns the program of an entry in an object of the owner; nil where there
+// is no entry.
+func (r *records) program(owner types.UID, own *metav1.ManagedFieldsEntry) (*program, error) {
 	raw := fieldsOf(own)
 	if raw == "" {
 		return nil, nil //nolint:nilnil // no entry owns no field
 	}
+	if owner != "" {
+		raw = strings.ReplaceAll(raw, string(owner), selfKey)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p, ok := r.programs[raw]; ok {
+	if p := r.programs[raw].Value(); p != nil {
 		return p, nil
 	}
 	p, err := compile([]byte(raw))
@@ -71,10 +81,20 @@ func (r *records) program(own *metav1.ManagedFieldsEntry) (*program, error) {
 		return nil, err
 	}
 	if r.programs == nil {
-		r.programs = map[string]*program{}
+		r.programs = map[string]weak.Pointer[program]{}
 	}
-	r.programs[raw] = p
+	r.programs[raw] = weak.Make(p)
+	runtime.AddCleanup(p, r.dropProgram, raw)
 	return p, nil
+}
+
+// dropProgram drops what is left of a program that nobody uses any more.
+func (r *records) dropProgram(raw string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.programs[raw].Value() == nil {
+		delete(r.programs, raw)
+	}
 }
 
 func (r *records) get(owner types.UID, key object.Key) (record, bool) {

@@ -112,7 +112,7 @@ func (a *Applier) StatusNewer(owner object.Object) bool {
 // StatusConditions returns the types of the conditions in the owner's status that
 // this controller has written.
 func (a *Applier) StatusConditions(owner object.Object) ([]string, error) {
-	owned, err := a.records.program(entry(owner, a.StatusManager(), "status"))
+	owned, err := a.records.program("", entry(owner, a.StatusManager(), "status"))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (a *Applier) StatusConditions(owner object.Object) ([]string, error) {
 }
 
 func (a *Applier) statusIs(owner object.Object, status map[string]any) (bool, error) {
-	owned, err := a.records.program(entry(owner, a.StatusManager(), "status"))
+	owned, err := a.records.program("", entry(owner, a.StatusManager(), "status"))
 	if err != nil || owned.under("status") == nil {
 		return false, err
 	}
@@ -130,7 +130,7 @@ func (a *Applier) statusIs(owner object.Object, status map[string]any) (bool, er
 	if err != nil {
 		return false, err
 	}
-	return owned.under("status").exact(desired, nodeOf(owner).field("status")), nil
+	return owned.under("status").of("").exact(desired, nodeOf(owner).field("status")), nil
 }
 
 // sendStatus applies the status. The resource version is a precondition; empty is none.
