@@ -95,6 +95,15 @@ deps: ## the modules that each program links, into deps.txt beside it
 	  go list -C $$p -deps -f '{{with .Module}}{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}{{end}}' . | \
 	  grep ' v' | LC_ALL=C sort -u > $$p/deps.txt; done
 
+# --- long runs
+
+BUDGET ?= 10m
+SEED   ?= 1
+
+.PHONY: fuzz-apply
+fuzz-apply: plane ## compare what apply decides with the API server, for BUDGET=10m, from SEED=1
+	ARMATURE_PLANE=$(CURDIR)/bin/plane go test ./apply -run TestNoForeignWriteIsMissed -budget $(BUDGET) -seed $(SEED) -v -count=1 -timeout 0
+
 # --- benchmarks: a table on stdout, and bench/out
 
 # FLAGS='-doc docs/performance.md' puts the table into the document; FLAGS=-help lists the others.

@@ -7,7 +7,10 @@ import (
 
 // exact reports whether what is owned in live is what is desired, with the same
 // values in the same order, so that applying desired again would change nothing.
-// Where it cannot tell it says no.
+// Where it cannot tell it says no, with one exception: a mapping that is owned as a
+// whole may be one that somebody applied empty under our name, so that we do not own
+// what is in it. As its content is what is desired, and any change of it shows, it
+// counts as exact.
 func (v view) exact(desired any, live node) bool {
 	c := comparison{newWriter()}
 	defer c.free()
@@ -45,7 +48,7 @@ func (c comparison) exactFields(p *program, desired map[string]any, live node) b
 			return false
 		case below == nil: // of an empty list with keys nothing is owned
 			continue
-		case stored.kind == null && !blank(d):
+		case stored.kind == null && (!blank(d) || !below.leaf()):
 			return false
 		case stored.kind != null && !c.exact(below, d, stored):
 			return false

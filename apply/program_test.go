@@ -56,6 +56,41 @@ func TestExact(t *testing.T) {
 	}
 }
 
+// What is owned as a whole is compared by what it says.
+func TestExactLeaves(t *testing.T) {
+	tests := []struct {
+		name, owned, desired, live string
+		want                       bool
+	}{
+		{"an empty text that is not stored", `{"f:a":{}}`, `{"a":""}`, `{}`, true},
+		{"a text that is not stored", `{"f:a":{}}`, `{"a":"x"}`, `{}`, false},
+		{"an empty list of items with keys, which owns nothing", `{"f:a":{}}`, `{"a":1,"l":[]}`, `{"a":1}`, true},
+		{"an empty list that was taken over", `{"f:a":{}}`, `{"a":1,"l":[]}`, `{"a":1,"l":["x"]}`, false},
+		{"an empty text that nobody owns, as a label that is gone", `{"f:a":{}}`, `{"a":1,"l":""}`, `{"a":1}`, false},
+		{"an empty text in an atomic list, which may be a value that is gone", `{"f:l":{}}`, `{"l":[{"k":"a","v":""}]}`, `{"l":[{"k":"a"}]}`, false},
+		{"a default in an atomic list", `{"f:l":{}}`, `{"l":[{"k":"a"}]}`, `{"l":[{"k":"a","v":"x"}]}`, false},
+		{"a value that is gone from an atomic list", `{"f:l":{}}`, `{"l":[{"k":"a","v":"x"}]}`, `{"l":[{"k":"a"}]}`, false},
+		{"an item more", `{"f:l":{}}`, `{"l":["x"]}`, `{"l":["x","y"]}`, false},
+		{"an empty list that is stored as null", `{"f:l":{}}`, `{"l":[]}`, `{"l":null}`, true},
+		{"a null", `{"f:l":{}}`, `{"l":[{"k":"a"}]}`, `{"l":[{"k":"a","v":null}]}`, true},
+		{"a number of another Go type", `{"f:l":{}}`, `{"l":[5]}`, `{"l":[5.0]}`, true},
+		{"another number", `{"f:l":{}}`, `{"l":[5]}`, `{"l":[5.5]}`, false},
+		{"another type", `{"f:l":{}}`, `{"l":[5]}`, `{"l":["5"]}`, false},
+		{"nothing declared where something is owned", `{"f:a":{"f:b":{}}}`, `{"a":{}}`, `{}`, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := compile([]byte(tt.owned))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.of("").exact(parse(t, tt.desired), treeNode(parse(t, tt.live))); got != tt.want {
+				t.Errorf("exact is %t, want %t", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestProjection(t *testing.T) {
 	const owned = `{"f:n":{},"f:atomic":{},"f:l":{"k:{\"name\":\"a\"}":{".":{},"f:name":{},"f:v":{}},"k:{\"name\":\"b\"}":{".":{},"f:name":{}}},"f:set":{"v:\"x\"":{},"v:\"y\"":{}}}`
 	const base = `{"n":1,"atomic":["p","q"],"l":[{"name":"a","v":"1"},{"name":"b"}],"set":["x","y"]}`

@@ -5,7 +5,7 @@
 //	"shop", "web", …   ──Name───▶ shop-web                      a name that always fits
 //
 // Everything here is pure: no function changes its arguments, and none of them
-// needs a cluster, a clock or a random number. What is special about a kind is in
-// package kind; all that this package knows is that a Secret stores its stringData
-// as data.
+// needs a cluster, a clock or a random number. How kinds behave is in package kind;
+// what this package knows of them is how the API server stores what is sent: a
+// table of the defaults, spellings and keys of built-in kinds (rows.go).
 package object

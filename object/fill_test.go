@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -39,14 +42,50 @@ var special = map[reflect.Type]func(*rand.Rand) any{
 	reflect.TypeFor[metav1.FieldsV1]():      func(*rand.Rand) any { return *metav1.NewFieldsV1(`{"f:a":{}}`) },
 	reflect.TypeFor[runtime.RawExtension](): func(*rand.Rand) any { return runtime.RawExtension{Raw: []byte(`{"a":"b"}`)} },
 	reflect.TypeFor[resource.Quantity]():    func(rng *rand.Rand) any { return resource.MustParse(fmt.Sprint(rng.IntN(3), "Mi")) },
+	reflect.TypeFor[apiextensionsv1.JSON](): func(*rand.Rand) any { return apiextensionsv1.JSON{Raw: []byte(`{"a":5}`)} },
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrBool](): func(*rand.Rand) any {
+		return apiextensionsv1.JSONSchemaPropsOrBool{Allows: true}
+	},
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrArray](): func(*rand.Rand) any {
+		return apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}}
+	},
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): func(*rand.Rand) any {
+		return apiextensionsv1.JSONSchemaPropsOrStringArray{Property: []string{"a"}}
+	},
 	reflect.TypeFor[intstr.IntOrString](): func(rng *rand.Rand) any {
 		return []any{intstr.FromInt32(rng.Int32N(3)), intstr.FromString("http")}[rng.IntN(2)]
 	},
 }
 
+// nullIfEmpty are the types whose zero value is encoded as a null.
+var nullIfEmpty = map[reflect.Type]bool{
+	reflect.TypeFor[apiextensionsv1.JSON]():                         true,
+	reflect.TypeFor[apiextensionsv1.JSONSchemaPropsOrStringArray](): true,
+}
+
+// keys are fields that tell the items of lists apart; they are never the same, nor
+// empty, which trees refuse.
+var keys = []string{"name", "mountPath", "devicePath", "ip", "topologyKey", "whenUnsatisfiable", "containerPort", "port"}
+
+// fillKey fills a field that is a key, and reports whether it was one.
+func fillKey(rng *rand.Rand, field reflect.StructField, v reflect.Value) bool {
+	name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+	switch {
+	case !slices.Contains(keys, name):
+		return false
+	case v.Kind() == reflect.String:
+		v.SetString(fmt.Sprintf("key-%d", rng.Uint32()))
+	case v.Kind() == reflect.Int32:
+		v.SetInt(int64(rng.Int32()))
+	default:
+		return false
+	}
+	return true
+}
+
 func fillValue(rng *rand.Rand, v reflect.Value, depth int) {
 	if random, ok := special[v.Type()]; ok {
-		if rng.IntN(2) == 0 {
+		if rng.IntN(2) == 0 || nullIfEmpty[v.Type()] {
 			v.Set(reflect.ValueOf(random(rng)))
 		}
 		return
@@ -56,7 +95,7 @@ func fillValue(rng *rand.Rand, v reflect.Value, depth int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() && rng.IntN(5) > 1 {
+			if v.Type().Field(i).IsExported() && !fillKey(rng, v.Type().Field(i), v.Field(i)) && (rng.IntN(5) > 1 || v.Type().Field(i).Anonymous) {
 				fillValue(rng, v.Field(i), depth+1)
 			}
 		}
@@ -78,10 +117,14 @@ func fillValue(rng *rand.Rand, v reflect.Value, depth int) {
 		}
 	case reflect.Map:
 		v.Set(reflect.MakeMap(v.Type()))
-		for range rng.IntN(3) {
+		n := rng.IntN(3)
+		if depth > 12 {
+			n = 0
+		}
+		for range n {
 			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
 			key.SetString(string(rune('a' + rng.IntN(5))))
-			if rng.IntN(4) > 0 {
+			if rng.IntN(4) > 0 || nullIfEmpty[value.Type()] {
 				fillValue(rng, value, depth+1)
 			}
 			v.SetMapIndex(key, value)

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // IsNil reports whether obj is nil or holds a nil pointer, which is not the same
@@ -59,7 +60,7 @@ func prune(v reflect.Value, tree any) {
 			pruneMap(v, fields)
 		}
 	case reflect.Struct:
-		if fields, ok := tree.(map[string]any); ok && !encodesItself(v) {
+		if fields, ok := tree.(map[string]any); ok && !typeOf(v).encodesItself {
 			pruneStruct(v, fields)
 		}
 	default: // scalars hold no structs
@@ -90,25 +91,23 @@ func pruneStruct(v reflect.Value, tree map[string]any) {
 	if len(tree) == 0 {
 		return
 	}
-	for i := range v.NumField() {
-		field, value := v.Type().Field(i), v.Field(i)
-		name, mayOmit, inline := jsonField(field)
-		if inline {
+	for i, field := range typeOf(v).fields {
+		value := v.Field(i)
+		if field.inline {
 			prune(value, tree)
 			continue
 		}
-		if !field.IsExported() {
-			delete(tree, name) // apimachinery encodes it, encoding/json does not
+		if !field.exported {
+			delete(tree, field.name) // apimachinery encodes it, encoding/json does not
 			continue
 		}
-		sub, present := tree[name]
+		sub, present := tree[field.name]
 		if !present {
 			continue
 		}
 		prune(value, sub)
-		held := slices.Contains([]reflect.Kind{reflect.Struct, reflect.Map, reflect.Slice}, value.Kind())
-		if sub == nil || mayOmit && held && (isEmpty(sub) || blank(value)) {
-			delete(tree, name)
+		if sub == nil || field.mayOmit && field.held && (isEmpty(sub) || blank(value)) {
+			delete(tree, field.name)
 		}
 	}
 }
@@ -116,24 +115,17 @@ func pruneStruct(v reflect.Value, tree map[string]any) {
 // blank reports whether a struct encodes as the zero value of its type does. Other
 // values are not blank: encoding them decides whether they appear.
 func blank(v reflect.Value) bool {
-	if v.Kind() != reflect.Struct || v.IsZero() || encodesItself(v) {
+	if v.Kind() != reflect.Struct || v.IsZero() || typeOf(v).encodesItself {
 		return v.Kind() == reflect.Struct && v.IsZero()
 	}
-	for i := range v.NumField() {
-		if value := v.Field(i); !value.IsZero() && !unsaid(v.Type().Field(i), value) && !blank(value) {
+	for i, field := range typeOf(v).fields {
+		value := v.Field(i)
+		unsaid := (value.Kind() == reflect.Map || value.Kind() == reflect.Slice) && field.mayOmit && value.Len() == 0
+		if !value.IsZero() && !unsaid && !blank(value) {
 			return false
 		}
 	}
 	return true
-}
-
-// unsaid reports whether a field holds an empty map or list that is not encoded.
-func unsaid(f reflect.StructField, value reflect.Value) bool {
-	if value.Kind() != reflect.Map && value.Kind() != reflect.Slice {
-		return false
-	}
-	_, mayOmit, _ := jsonField(f)
-	return mayOmit && value.Len() == 0
 }
 
 // isEmpty reports whether a node is a map or a list that holds nothing.
@@ -161,9 +153,41 @@ func jsonField(f reflect.StructField) (name string, mayOmit, inline bool) {
 	return name, mayOmit, inline
 }
 
-// encodesItself reports whether v brings its own encoding, so that its Go fields
-// say nothing about its tree.
-func encodesItself(v reflect.Value) bool {
+// structType is what there is to know about a type of struct. It is found out once:
+// reading tags takes longer than all the rest.
+type structType struct {
+	// encodesItself is true of a type that brings its own encoding, so that its Go
+	// fields say nothing about its tree.
+	encodesItself bool
+	fields        []structField
+}
+
+type structField struct {
+	name     string
+	exported bool
+	mayOmit  bool // see jsonField
+	inline   bool
+	held     bool // a struct, map or list by value
+}
+
+var structTypes sync.Map // of *structType by reflect.Type
+
+func typeOf(v reflect.Value) *structType {
+	known, ok := structTypes.Load(v.Type())
+	if !ok {
+		known, _ = structTypes.LoadOrStore(v.Type(), newStructType(v.Type()))
+	}
+	made, _ := known.(*structType) // nothing else is stored
+	return made
+}
+
+func newStructType(t reflect.Type) *structType {
 	type marshaler interface{ MarshalJSON() ([]byte, error) }
-	return reflect.PointerTo(v.Type()).Implements(reflect.TypeFor[marshaler]()) // a pointer has its value's methods too
+	made := &structType{encodesItself: reflect.PointerTo(t).Implements(reflect.TypeFor[marshaler]())} // a pointer has its value's methods too
+	for f := range t.Fields() {
+		name, mayOmit, inline := jsonField(f)
+		held := slices.Contains([]reflect.Kind{reflect.Struct, reflect.Map, reflect.Slice}, f.Type.Kind())
+		made.fields = append(made.fields, structField{name, f.IsExported(), mayOmit, inline, held})
+	}
+	return made
 }

@@ -3,9 +3,7 @@ package object
 import (
 	"encoding/base64"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
+	"math"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,12 +32,19 @@ var writeOnly = map[schema.GroupKind]func(tree map[string]any) error{
 //     them would claim the field. Two empty structs do say something and stay: one
 //     behind a pointer (`emptyDir: {}`), and one in a field that its API declares
 //     required (a NetworkPolicy's `podSelector: {}`, which selects every pod);
-//   - a Secret's stringData is part of its data.
+//   - a Secret's stringData is part of its data;
+//   - of a built-in kind, whatever is owned as a whole is complete: what the API server
+//     would add to an atomic list or map, or to the key of a list item, is there, and so
+//     is the rest of a choice, such as a strategy, that was made. Quantities are
+//     written as the server writes them.
 //
 // Decoding a tree and taking the tree of that gives the same tree. An unstructured
 // object has no artefacts: whatever it holds was written by somebody, and only
-// nulls, status and server metadata are removed. A null inside a list is an error
-// that names its path: dropping it would move what follows. Tree does not change obj.
+// nulls, status and server metadata are removed. Tree does not change obj.
+//
+// Content that cannot be sent is a [*PayloadError]: a null inside a list, because
+// dropping it would move what follows; an item of a list whose key is empty, or the
+// same as that of another one.
 func Tree(scheme *runtime.Scheme, obj Object) (map[string]any, error) {
 	gvk, err := GVK(scheme, obj)
 	if err != nil {
@@ -59,10 +64,8 @@ func Tree(scheme *runtime.Scheme, obj Object) (map[string]any, error) {
 			delete(tree, "metadata")
 		}
 	}
-	if rewrite := writeOnly[gvk.GroupKind()]; rewrite != nil {
-		if err := rewrite(tree); err != nil {
-			return nil, fmt.Errorf("encoding %s %q: %w", gvk.Kind, obj.GetName(), err)
-		}
+	if err := canonical(gvk.GroupKind(), tree); err != nil {
+		return nil, fmt.Errorf("encoding %s %q: %w", gvk.Kind, obj.GetName(), err)
 	}
 	return tree, nil
 }
@@ -79,55 +82,85 @@ func encode(obj Object) (map[string]any, error) {
 		}
 		pruneObject(obj, tree)
 	}
-	return plainMap(tree, nil)
+	out, failed := plainMap(tree)
+	if failed != nil {
+		return nil, failed
+	}
+	return out, nil
 }
 
-// plainMap copies a map without its null fields. Path is where it is, for errors.
-func plainMap(node map[string]any, path []string) (map[string]any, error) {
+// canonical rewrites a tree of a kind as the API server would.
+func canonical(kind schema.GroupKind, tree map[string]any) error {
+	if rewrite := writeOnly[kind]; rewrite != nil {
+		if err := rewrite(tree); err != nil {
+			return err
+		}
+	}
+	if s := shapes()[kind]; s != nil {
+		if _, err := s.canonical(tree); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainMap copies a map without its null fields. Of two errors it reports the one of
+// the smaller key, so that it is always the same.
+func plainMap(node map[string]any) (map[string]any, *PayloadError) {
 	out := make(map[string]any, len(node))
-	for _, k := range slices.Sorted(maps.Keys(node)) { // sorted, so that of two errors the same one is reported
-		if node[k] == nil {
+	var first *PayloadError
+	var where string
+	for k, v := range node {
+		if v == nil {
 			continue
 		}
-		v, err := plain(node[k], append(path, "."+k))
-		if err != nil {
-			return nil, err
+		sub, err := plain(v)
+		if err != nil && (first == nil || k < where) {
+			first, where = err, k
 		}
-		out[k] = v
+		out[k] = sub
+	}
+	if first != nil {
+		return nil, first.below(where)
 	}
 	return out, nil
 }
 
 // plain copies a node without the null fields of its maps. It refuses a null in a
 // list, and Go values that have no place in a tree.
-func plain(node any, path []string) (any, error) {
+func plain(node any) (any, *PayloadError) {
 	switch node := node.(type) {
 	case map[string]any:
-		return plainMap(node, path)
+		return plainMap(node)
 	case []any:
 		out := make([]any, len(node))
 		for i, v := range node {
-			var err error
-			if out[i], err = plain(v, append(path, fmt.Sprintf("[%d]", i))); err != nil {
-				return nil, err
+			var err *PayloadError
+			if out[i], err = plain(v); err != nil {
+				return nil, err.below(index(i))
 			}
 		}
 		return out, nil
-	case string, bool, int64, float64:
+	case string, bool, int64:
 		return node, nil
 	case int:
 		return int64(node), nil
 	case int32:
 		return int64(node), nil
+	case float64:
+		if whole := int64(node); float64(whole) == node && math.Abs(node) < 1<<53 {
+			return whole, nil // 5.0 is written as 5, and read as an integer
+		}
+		return node, nil
 	case nil:
-		return nil, fmt.Errorf("%s: a list must not hold null; remove the element", at(path))
+		return nil, &PayloadError{Problem: "a list must not hold null", Fix: "remove the element"}
 	default:
-		return nil, fmt.Errorf("%s: a tree has no place for a Go %T; write map[string]any, []any, string, bool, int64 or float64", at(path), node)
+		return nil, &PayloadError{
+			Problem: fmt.Sprintf("a tree has no place for a Go %T", node),
+			Fix:     "write map[string]any, []any, string, bool, int64 or float64",
+		}
 	}
 }
-
-// at writes a path the way people do: spec.rules[0].host.
-func at(path []string) string { return strings.TrimPrefix(strings.Join(path, ""), ".") }
 
 // foldStringData moves a Secret's stringData into its data, where it wins, as it
 // does in the API server.
@@ -143,7 +176,7 @@ func foldStringData(tree map[string]any) error {
 	for key, value := range plain {
 		text, ok := value.(string)
 		if !ok {
-			return fmt.Errorf("stringData[%q]: must be a string", key)
+			return &PayloadError{Path: fmt.Sprintf("stringData[%q]", key), Problem: "must be a string"}
 		}
 		data[key] = base64.StdEncoding.EncodeToString([]byte(text))
 	}
