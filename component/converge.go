@@ -2,6 +2,7 @@ package component
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -13,6 +14,10 @@ import (
 
 // converge applies the resources in order and judges the component.
 func (r *run) converge(ctx context.Context) {
+	if err := r.check(); err != nil {
+		r.judge(nil, err)
+		return
+	}
 	findings, blocked, err := r.visitAll(ctx)
 	for _, f := range findings {
 		r.report.States = append(r.report.States, f.State)
@@ -24,6 +29,30 @@ func (r *run) converge(ctx context.Context) {
 		err = r.clear(ctx)
 	}
 	r.judge(findings, err)
+}
+
+// check looks at the content of what is to be applied before anything is, as far as it
+// does not depend on data and no guard holds it back. What cannot be rendered is an
+// error in its turn.
+func (r *run) check() error {
+	var problems []error
+	for i, e := range r.entries {
+		if !e.active() || len(e.Reads) > 0 {
+			continue
+		}
+		if e.Guard() != nil {
+			break
+		}
+		obj, err := e.render()
+		if err != nil {
+			continue
+		}
+		r.entries[i].rendered = obj
+		if _, err := object.Tree(r.pass.env.Scheme, obj); err != nil {
+			problems = append(problems, e.invalid(err))
+		}
+	}
+	return errors.Join(problems...)
 }
 
 // judge sets the condition that follows from what was found and from the error, if
@@ -93,13 +122,16 @@ func (r *run) bring(ctx context.Context, e entry) (object.Object, object.Op, err
 	if err := e.Guard(); err != nil {
 		return nil, "", fmt.Errorf("%s: guard: %w", e.key.Short(), err)
 	}
-	desired, err := e.render()
+	desired, err := e.rendered, error(nil)
+	if desired == nil {
+		desired, err = e.render()
+	}
 	if err != nil {
 		return nil, "", err
 	}
 	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired)
 	if err != nil {
-		return nil, "", err
+		return nil, "", e.invalid(err)
 	}
 	r.changed(e.key, res, "")
 	r.report.After = sooner(r.report.After, res.Again)

@@ -101,7 +101,8 @@ type pass struct {
 type entry struct {
 	resource.Declaration
 
-	key object.Key
+	key      object.Key
+	rendered object.Object // what is desired, where that is known before anything is applied; else nil
 }
 
 // run takes one component through the pass. A panic in the component's code is
@@ -275,6 +276,29 @@ func (e entry) render() (object.Object, error) {
 	}
 	obj.GetObjectKind().SetGroupVersionKind(e.key.GVK)
 	return obj, nil
+}
+
+// invalid turns what is wrong with the content of the object into an error that says
+// where it comes from; any other error stays as it is.
+func (e entry) invalid(err error) error {
+	payload, ok := errors.AsType[*object.PayloadError](err)
+	if !ok {
+		return err
+	}
+	plain := *payload
+	plain.Fix = ""
+	problem := plain.Error()
+	if first, second := e.origin(payload.Other), e.origin(payload.Path); first != "" && second != "" {
+		problem += fmt.Sprintf(" (the first is from %s, the second from %s)", first, second)
+	}
+	return &condition.InvalidError{Field: e.key.Short(), Problem: problem, Fix: payload.Fix}
+}
+
+func (e entry) origin(path string) string {
+	if e.Origin == nil || path == "" {
+		return ""
+	}
+	return e.Origin(path)
 }
 
 // extract takes data out of the live object.

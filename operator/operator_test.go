@@ -18,6 +18,8 @@ import (
 	"github.com/armature-go/armature/armaturetest"
 	"github.com/armature-go/armature/component"
 	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/feature"
+	"github.com/armature-go/armature/object"
 	"github.com/armature-go/armature/operator"
 	"github.com/armature-go/armature/resource"
 )
@@ -305,5 +307,48 @@ func TestAnOperatorSucceedsItsFormerSelf(t *testing.T) {
 	}
 	if n := f.cluster.Count(t, f.name, func() { f.passes(5) }); n.Sum() != 0 {
 		t.Errorf("at rest there were %s", n)
+	}
+}
+
+// What only the author can mend is told with where it comes from, is not tried again
+// and again, and leaves the rest of the owner alone.
+func TestContentThatTheServerWouldRefuseIsInvalid(t *testing.T) {
+	f := setUp(t)
+	kinds := operator.Kinds{Owns: []object.Object{&corev1.ConfigMap{}, &corev1.PodTemplate{}, untyped("test.armature.dev/v1", "Gadget")}}
+	variable := func(p *corev1.PodTemplate) error {
+		c := &p.Template.Spec.Containers[0]
+		c.Env = append(c.Env, corev1.EnvVar{Name: "MODE", Value: "b"})
+		return nil
+	}
+	f.run(kinds, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		meta := metav1.ObjectMeta{Namespace: x.Namespace, Name: x.Name}
+		pod := &corev1.PodTemplate{ObjectMeta: meta}
+		pod.Template.Labels = map[string]string{"a": "b"}
+		pod.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web:1", Env: []corev1.EnvVar{{Name: "MODE", Value: "a"}}}}
+		cell := resource.NewCell[string]("name")
+		uid := resource.Into(cell, func(cm *corev1.ConfigMap) (string, bool) { return string(cm.UID), true })
+		late := component.Component{Name: "late", Condition: "LateReady", Resources: []component.Resource{
+			resource.Manage(&corev1.ConfigMap{ObjectMeta: meta}).Extract(uid),
+			resource.Manage(pod).
+				Mutate("override", feature.When(true), variable).
+				MutateUsing("known late", feature.When(true), resource.Using(cell, func(*corev1.PodTemplate, string) error { return nil })),
+		}}
+		gadget := untyped("test.armature.dev/v1", "Gadget")
+		gadget.SetNamespace(x.Namespace)
+		gadget.SetName(x.Name)
+		gadget.Object["spec"] = map[string]any{"wrong": "x"}
+		unknown := component.Component{Name: "unknown", Condition: "UnknownReady", Resources: []component.Resource{resource.Manage(gadget)}}
+		fine := component.Component{Name: "fine", Condition: "FineReady", Resources: []component.Resource{resource.Manage(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: x.Name + "-fine"}})}}
+		return []component.Component{late, unknown, fine}, nil
+	})
+	f.create("a", "one")
+	f.wait("a", `LateReady False Invalid PodTemplate a: template.spec.containers[0].env[1] (container "web"): has the same name "MODE" as template.spec.containers[0].env[0] (the first is from the baseline, the second from mutation "override")`)
+	f.wait("a", `UnknownReady False Invalid Gadget a: the API server cannot read it`)
+	f.wait("a", `UnknownReady False Invalid .spec.wrong: field not declared in schema`)
+	f.wait("a", "FineReady True Healthy")
+	f.wait("a", "Ready False Invalid")
+	f.passes(5)
+	if n := f.cluster.Count(t, f.name, func() { f.passes(5) }); n.Sum() != 0 {
+		t.Errorf("with nothing to do but to wait for the author there were %s", n)
 	}
 }

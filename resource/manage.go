@@ -108,6 +108,7 @@ func (m *Managed[T]) Declaration() Declaration {
 		Render:        m.render,
 		Extract:       extractor(m.outputs),
 		Health:        health(m.health),
+		Origin:        m.origin,
 	}
 	for _, mut := range m.mutations {
 		d.Mutations = append(d.Mutations, Mutation{Name: mut.name, Gate: mut.gate})

@@ -360,3 +360,39 @@ func TestACopyOfAnotherType(t *testing.T) {
 		}
 	}
 }
+
+// A mistake in the rendered object is traced to the step that made it.
+func TestOriginNamesTheStep(t *testing.T) {
+	env := func(name, value string) func(*corev1.Pod) error {
+		return func(p *corev1.Pod) error {
+			c := &p.Spec.Containers[0]
+			c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: value})
+			return nil
+		}
+	}
+	first := func(p *corev1.Pod) error {
+		c := &p.Spec.Containers[0]
+		c.Env = append([]corev1.EnvVar{{Name: "FIRST"}}, c.Env...)
+		return nil
+	}
+	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Env: []corev1.EnvVar{{Name: "MODE", Value: "a"}}}}}}
+	m := resource.Manage(pod).
+		Mutate("twice", on, env("MODE", "a")).
+		Mutate("off", off, env("MODE", "z")).
+		Mutate("override", on, env("MODE", "b")).
+		Mutate("in front", on, first)
+	for path, want := range map[string]string{
+		"spec.containers[0].env[0]":      `mutation "in front"`,
+		"spec.containers[0].env[1]":      "the baseline",
+		"spec.containers[0].env[2]":      `mutation "twice"`,
+		"spec.containers[0].env[3]":      `mutation "override"`,
+		"spec.containers[0].name":        "the baseline",
+		"spec.containers[0].env[4]":      "",
+		"spec.containers[9].env[0].name": "",
+		"spec.hostname":                  "",
+	} {
+		if got := m.Declaration().Origin(path); got != want {
+			t.Errorf("%s is from %q, want %q", path, got, want)
+		}
+	}
+}

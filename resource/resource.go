@@ -65,6 +65,7 @@ type Declaration struct {
 	Render  func() (object.Object, error)                     // a fresh object: baseline and enabled mutations
 	Extract func(live object.Object) error                    // sets the cells in Writes
 	Health  func(live object.Object, op object.Op) kind.State // nil: the rule of the kind
+	Origin  func(path string) string                          // what put there what Render has at a path: "the baseline", `mutation "x"`; empty if it cannot tell
 }
 
 // Mutation is the part of a mutation that can be shown.
