@@ -32,10 +32,15 @@ func (r *run) converge(ctx context.Context) {
 }
 
 // check looks at the content of what is to be applied before anything is, as far as it
-// does not depend on data and no guard holds it back. What cannot be rendered is an
-// error in its turn.
-func (r *run) check() error {
+// does not depend on data and no guard holds it back. What cannot be rendered, or
+// panics, does so again in its turn.
+func (r *run) check() (err error) {
 	var problems []error
+	defer func() {
+		if recover() != nil {
+			err = errors.Join(problems...)
+		}
+	}()
 	for i, e := range r.entries {
 		if !e.active() || len(e.Reads) > 0 {
 			continue
