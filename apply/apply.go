@@ -170,9 +170,8 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	if settled, err := a.nothingToDo(ctx, t, seen); err != nil || settled {
 		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen)}, err
 	}
-	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
-	live.SetUID(seen.GetUID()) // a precondition
-	if err := a.send(ctx, live, client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership); err != nil {
+	live, err := a.renew(ctx, t, seen.GetUID())
+	if err != nil {
 		return Result{}, err
 	}
 	op := object.OpUpdated

@@ -22,6 +22,7 @@ type row struct {
 	fill    fields    // what is added where it is missing
 	inherit [2]string // the entries of a field that another one gets where it has none: to, from
 	keys    string    // of list items: the fields that tell them apart, key,key
+	oneOf   string    // the members of a union, a,b; * is every field but the name. Of one alone, others are chosen by a field beside it
 	scalar  scalar    // how a text is written
 }
 
@@ -49,6 +50,8 @@ type shape struct {
 	below  []part // by name
 	each   *shape // the items of a list, or the values of a map
 	keys   []string
+	oneOf  []string
+	lone   bool   // a union of one member
 	filled fields // what is added to each item where it is missing, for advice
 	scalar scalar
 }
@@ -101,6 +104,10 @@ func (s *shape) add(prefix string, r row) {
 	}
 	if r.scalar != asIs {
 		node.scalar = r.scalar
+	}
+	if r.oneOf != "" {
+		node.oneOf = strings.Split(r.oneOf, ",")
+		node.lone = len(node.oneOf) == 1 && r.oneOf != "*"
 	}
 	if r.fill == nil && r.inherit == [2]string{} {
 		return

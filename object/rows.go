@@ -33,6 +33,7 @@ var table = map[schema.GroupKind][]mount{
 	{Kind: "LimitRange"}:                                              {{"spec", limitRangeRows}},
 	{Group: rbac, Kind: "RoleBinding"}:                                {{"", bindingRows}},
 	{Group: rbac, Kind: "ClusterRoleBinding"}:                         {{"", bindingRows}},
+	{Group: network, Kind: "Ingress"}:                                 {{"spec.defaultBackend", backendRows}},
 	{Group: network, Kind: "NetworkPolicy"}:                           {{"spec", networkPolicyRows}},
 	{Group: "discovery.k8s.io", Kind: "EndpointSlice"}:                {{"", endpointSliceRows}},
 	{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:           {{"spec", autoscalerRows}},
@@ -63,6 +64,7 @@ var podRows = slices.Concat(
 	under("volumes[].projected.sources[].downwardAPI.items[]", downwardRows),
 	[]row{
 		{at: "volumes[]", keys: "name", bare: "name", fill: fields{"emptyDir": fields{}}},
+		{at: "volumes[]", oneOf: "*"},
 		{at: "volumes[].emptyDir.sizeLimit", scalar: quantity},
 		{at: "volumes[].projected.sources[].serviceAccountToken", fill: fields{"expirationSeconds": int64(3600)}},
 		{at: "volumes[].projected.sources[].podCertificate", fill: fields{"maxExpirationSeconds": int64(86400)}},
@@ -82,6 +84,13 @@ var containerRows = slices.Concat(
 		{keys: "name"},
 		{at: "ports[]", keys: "containerPort,protocol", fill: fields{"protocol": "TCP"}},
 		{at: "env[]", keys: "name"},
+		{at: "env[]", oneOf: "value,valueFrom"},
+		{at: "env[].valueFrom", oneOf: "*"},
+		{at: "livenessProbe", oneOf: "exec,grpc,httpGet,tcpSocket"},
+		{at: "readinessProbe", oneOf: "exec,grpc,httpGet,tcpSocket"},
+		{at: "startupProbe", oneOf: "exec,grpc,httpGet,tcpSocket"},
+		{at: "lifecycle.postStart", oneOf: "exec,httpGet,sleep,tcpSocket"},
+		{at: "lifecycle.preStop", oneOf: "exec,httpGet,sleep,tcpSocket"},
 		{at: "env[].valueFrom.fileKeyRef", fill: fields{"optional": false}},
 		{at: "volumeMounts[]", keys: "mountPath"},
 		{at: "volumeDevices[]", keys: "devicePath"},
@@ -106,6 +115,7 @@ var claimRows = []row{
 
 var deploymentRows = []row{
 	{at: "strategy", fill: fields{"type": "RollingUpdate"}},
+	{at: "strategy", oneOf: "rollingUpdate"},
 	{at: "strategy", when: "type=RollingUpdate", fill: fields{"rollingUpdate": fields{}}},
 	{at: "strategy.rollingUpdate", fill: fields{"maxSurge": "25%", "maxUnavailable": "25%"}},
 }
@@ -120,6 +130,7 @@ var daemonSetRows = []row{
 // store it, so that it could never be seen to be there.
 var statefulSetRows = []row{
 	{at: "updateStrategy", fill: fields{"type": "RollingUpdate"}},
+	{at: "updateStrategy", oneOf: "rollingUpdate"},
 	{at: "updateStrategy.rollingUpdate", fill: fields{"partition": int64(0)}},
 	{at: "volumeClaimTemplates[]", fill: fields{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "status": fields{}}},
 	{at: "volumeClaimTemplates[].spec", fill: fields{"volumeMode": "Filesystem"}},
@@ -150,6 +161,13 @@ var bindingRows = []row{
 	{at: "subjects[]", when: "kind=User|Group", fill: fields{"apiGroup": rbac}},
 }
 
+// backendRows are for the default backend; the other ones are in a list that is
+// replaced as a whole.
+var backendRows = []row{
+	{oneOf: "resource,service"},
+	{at: "service.port", oneOf: "name,number"},
+}
+
 var networkPolicyRows = []row{
 	{at: "ingress[].ports[]", fill: fields{"protocol": "TCP"}},
 	{at: "egress[].ports[]", fill: fields{"protocol": "TCP"}},
@@ -177,6 +195,7 @@ var webhookRows = []row{
 	{at: "rules[]", fill: fields{"scope": "*"}},
 	{at: "matchConditions[]", keys: "name"},
 	{at: "clientConfig.caBundle", scalar: encoded},
+	{at: "clientConfig", oneOf: "service,url"},
 }
 
 // matchRows are for what an admission policy is about.

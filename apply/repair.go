@@ -1,0 +1,83 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/armature-go/armature/object"
+)
+
+// renew applies a target to an object of ours. Where the server refuses that because
+// somebody else has chosen another member of a union, theirs is replaced first by a
+// patch: an apply can add a member, and never take another one away.
+func (a *Applier) renew(ctx context.Context, t target, uid types.UID) (*unstructured.Unstructured, error) {
+	live, err := a.force(ctx, t, uid)
+	if !apierrors.IsInvalid(err) || isGone(err) {
+		return live, err
+	}
+	repaired, failed := a.repair(ctx, t, uid, refusedFields(err))
+	if failed != nil {
+		return nil, failed
+	}
+	if !repaired {
+		return nil, err
+	}
+	return a.force(ctx, t, uid)
+}
+
+// force applies a target, whoever owns its fields. The UID is a precondition.
+func (a *Applier) force(ctx context.Context, t target, uid types.UID) (*unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
+	live.SetUID(uid)
+	return live, a.send(ctx, live, client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership)
+}
+
+// refusedFields are the fields that the server named in a refusal.
+func refusedFields(err error) []string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return nil
+	}
+	var fields []string
+	for _, cause := range status.Status().Details.Causes {
+		fields = append(fields, cause.Field)
+	}
+	return fields
+}
+
+// repair replaces members of unions that others have chosen by those that are desired,
+// and reports whether there were any.
+func (a *Applier) repair(ctx context.Context, t target, uid types.UID, refused []string) (bool, error) {
+	seen, err := a.read(ctx, a.live, t.key)
+	if err != nil || seen == nil || seen.GetUID() != uid {
+		return false, err
+	}
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
+	if err != nil {
+		return false, err
+	}
+	replacements := object.Unions(t.key.GVK.GroupKind(), t.tree, tree, refused)
+	if len(replacements) == 0 {
+		return false, nil
+	}
+	steps := []patchStep{{Op: "test", Path: "/metadata/uid", Value: uid}}
+	for _, r := range replacements {
+		steps = append(steps, patchStep{Op: "test", Path: r.Pointer, Value: r.Live}, patchStep{Op: "replace", Path: r.Pointer, Value: r.Value})
+	}
+	raw, err := json.Marshal(steps)
+	if err != nil {
+		return false, err
+	}
+	err = a.client.Patch(ctx, seen, client.RawPatch(types.JSONPatchType, raw), client.FieldOwner(a.controller))
+	if apierrors.IsInvalid(err) { // it changed meanwhile, or something else is wrong: the refusal stands
+		return false, nil
+	}
+	return err == nil, err
+}
