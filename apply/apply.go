@@ -20,6 +20,10 @@ import (
 // component that the object belongs to.
 const ComponentLabel = "armature.dev/component"
 
+// AdoptAnnotation on an owner names the objects, as Kind/name and separated by commas,
+// that may be taken over although somebody else made them.
+const AdoptAnnotation = "armature.dev/adopt"
+
 // Options tune an [Applier]. The zero value is right where the client does not
 // read from a cache.
 type Options struct {
@@ -80,11 +84,15 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 	if err := unnamed(desired, key); err != nil {
 		return Result{}, err
 	}
-	tree, err := a.payload(owner, component, desired)
+	ownerKey, err := object.KeyOf(a.client.Scheme(), owner)
 	if err != nil {
 		return Result{}, err
 	}
-	t := target{owner: owner, desired: desired, key: key, tree: tree, hash: digest(tree)}
+	t := target{owner: owner, ownerKey: ownerKey, desired: desired, key: key}
+	if t.tree, err = a.payload(t, component); err != nil {
+		return Result{}, err
+	}
+	t.hash = digest(t.tree)
 	res, err := a.apply(ctx, t)
 	if isUnreadable(err) {
 		if res, err = a.apply(ctx, t); isUnreadable(err) {
@@ -107,11 +115,12 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 
 // target is what one call of Apply is about.
 type target struct {
-	owner   object.Object
-	desired object.Object
-	key     object.Key
-	tree    map[string]any // what is sent for desired, but for the UID
-	hash    hash           // of the tree
+	owner    object.Object
+	ownerKey object.Key
+	desired  object.Object
+	key      object.Key
+	tree     map[string]any // what is sent for desired, but for the UID
+	hash     hash           // of the tree
 }
 
 // apply takes the short way where the cache shows an object that is ours.
@@ -136,8 +145,8 @@ func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
 	if seen == nil {
 		return a.create(ctx, t)
 	}
-	if !a.owns(t.owner, seen) {
-		return Result{}, &ConflictError{Key: t.key, Holder: a.holder(seen, t.owner)}
+	if !a.owns(t.owner, seen) && !mayAdopt(t, seen) {
+		return Result{}, a.conflict(t, seen)
 	}
 	if a.inherits(t.owner, seen) {
 		if err := a.inherit(ctx, t.key, seen, a.heirOf(t.owner)); err != nil {
@@ -187,8 +196,8 @@ func (a *Applier) send(ctx context.Context, u *unstructured.Unstructured, opts .
 }
 
 // payload is the tree that is sent for desired, but for the UID.
-func (a *Applier) payload(owner object.Object, component string, desired object.Object) (map[string]any, error) {
-	tree, err := object.Tree(a.client.Scheme(), desired)
+func (a *Applier) payload(t target, component string) (map[string]any, error) {
+	tree, err := object.Tree(a.client.Scheme(), t.desired)
 	if err != nil {
 		return nil, err
 	}
@@ -199,12 +208,7 @@ func (a *Applier) payload(owner object.Object, component string, desired object.
 	}
 	labels[ComponentLabel] = component
 	u.SetLabels(labels)
-	ownerKey, err := object.KeyOf(a.client.Scheme(), owner)
-	if err != nil {
-		return nil, err
-	}
-	refs := append(u.GetOwnerReferences(), *metav1.NewControllerRef(owner, ownerKey.GVK))
-	u.SetOwnerReferences(refs)
+	u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(t.owner, t.ownerKey.GVK)))
 	return tree, nil
 }
 

@@ -187,6 +187,43 @@ func TestApplyDoesNotTouchWhatIsSomebodyElses(t *testing.T) {
 	}
 }
 
+// Consent is given on the owner, by kind and name, and never against a controller.
+func TestAdoptionTakesConsent(t *testing.T) {
+	f := setUp(t)
+	other := f.thing("other")
+	_, err := apply.New(f.WithWatch, controller, apply.Options{}).Apply(t.Context(), other, "store", f.configMap("controlled", "k=theirs"))
+	f.must(err)
+	for _, name := range []string{"wanted", "other"} {
+		f.must(f.Create(t.Context(), f.configMap(name, "k=theirs", "more=theirs"), client.FieldOwner("a-person")))
+	}
+	try := func(name string) error {
+		_, err := f.applier.Apply(t.Context(), f.owner, "store", f.configMap(name, "k=ours"))
+		return err
+	}
+	if err := try("wanted"); err == nil || !strings.HasSuffix(err.Error(), "or, to have it taken over, annotate Thing owner with armature.dev/adopt=ConfigMap/wanted") {
+		t.Errorf("got %v, which does not say how to consent", err)
+	}
+	f.owner.SetAnnotations(map[string]string{apply.AdoptAnnotation: "Secret/other, ConfigMap/wanted,ConfigMap/controlled"})
+	f.must(try("wanted"))
+	cm := f.live("wanted")
+	if got := fmt.Sprint(cm.Data); got != "map[k:ours more:theirs]" || !metav1.IsControlledBy(cm, f.owner) || cm.Labels[apply.ComponentLabel] != "store" {
+		t.Errorf("taken over it has %s, %v, %v", got, cm.OwnerReferences, cm.Labels)
+	}
+	f.owner.SetAnnotations(nil)
+	f.apply(f.configMap("wanted", "k=ours"), object.OpNone) // what is ours stays ours
+	f.owner.SetAnnotations(map[string]string{apply.AdoptAnnotation: "Secret/other,ConfigMap/controlled"})
+	for name, holder := range map[string]string{"controlled": "Thing other", "other": `field manager "a-person"`} {
+		before := f.live(name)
+		var conflict *apply.ConflictError
+		if err := try(name); !errors.As(err, &conflict) || conflict.Holder != holder || (conflict.Consent == "") != (name == "controlled") {
+			t.Errorf("%s: got %v, want a conflict with %s", name, err, holder)
+		}
+		if f.live(name).ResourceVersion != before.ResourceVersion {
+			t.Errorf("%s was written all the same", name)
+		}
+	}
+}
+
 // meddler does something before, or instead of looking, at the moment of an apply.
 type meddler struct {
 	client.Client

@@ -59,6 +59,32 @@ func (a *Applier) applied(owner, obj object.Object) bool {
 	return entry(obj, a.Manager(owner), "") != nil
 }
 
+// mayAdopt reports whether the owner's user has consented to take over an object that
+// has no controller. What has one is never taken over.
+func mayAdopt(t target, seen object.Object) bool {
+	if metav1.GetControllerOf(seen) != nil {
+		return false
+	}
+	for name := range strings.SplitSeq(t.owner.GetAnnotations()[AdoptAnnotation], ",") {
+		if strings.TrimSpace(name) == consent(t.key) {
+			return true
+		}
+	}
+	return false
+}
+
+// consent is what the annotation says about an object.
+func consent(key object.Key) string { return key.GVK.Kind + "/" + key.Name }
+
+// conflict is the error for an object that is not ours.
+func (a *Applier) conflict(t target, seen object.Object) error {
+	err := &ConflictError{Key: t.key, Holder: a.holder(seen, t.owner)}
+	if metav1.GetControllerOf(seen) == nil {
+		err.Consent = fmt.Sprintf("annotate %s with %s=%s", t.ownerKey.Short(), AdoptAnnotation, consent(t.key))
+	}
+	return err
+}
+
 // holder names who else has a hand on the object; empty if nobody.
 func (a *Applier) holder(obj, owner object.Object) string {
 	if ref := metav1.GetControllerOf(obj); ref != nil && ref.UID != owner.GetUID() {

@@ -17,12 +17,17 @@ import (
 
 // ConflictError says that an object is somebody else's.
 type ConflictError struct {
-	Key    object.Key
-	Holder string // whose: a controller, or a field manager
+	Key     object.Key
+	Holder  string // whose: a controller, or a field manager
+	Consent string // what to do so that it is taken over; empty where nothing helps
 }
 
 func (e *ConflictError) Error() string {
-	return fmt.Sprintf("%s belongs to %s; rename one of the two, or delete the other", e.Key.Short(), e.Holder)
+	text := fmt.Sprintf("%s belongs to %s; rename one of the two, or delete the other", e.Key.Short(), e.Holder)
+	if e.Consent != "" {
+		text += ", or, to have it taken over, " + e.Consent
+	}
+	return text
 }
 
 // ConditionReason is the reason that a condition shows for this error.
