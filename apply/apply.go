@@ -77,37 +77,25 @@ type Result struct {
 // object is somebody else's, a [*DeniedError] that a right is missing. Nothing was
 // changed in any of these cases.
 func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object) (Result, error) {
-	key, err := object.KeyOf(a.client.Scheme(), desired)
+	t, err := a.target(owner, component, desired)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := unnamed(desired, key); err != nil {
-		return Result{}, err
-	}
-	ownerKey, err := object.KeyOf(a.client.Scheme(), owner)
-	if err != nil {
-		return Result{}, err
-	}
-	t := target{owner: owner, ownerKey: ownerKey, desired: desired, key: key}
-	if t.tree, err = a.payload(t, component); err != nil {
-		return Result{}, err
-	}
-	t.hash = digest(t.tree)
 	res, err := a.apply(ctx, t)
 	if isUnreadable(err) {
 		if res, err = a.apply(ctx, t); isUnreadable(err) {
-			err = unreadableError(err, key)
+			err = unreadableError(err, t.key)
 		}
 	}
 	if isGone(err) { // what we saw is not what there is: decide anew, from a live read
-		a.records.drop(owner.GetUID(), key)
+		a.records.drop(owner.GetUID(), t.key)
 		res, err = a.contact(ctx, t)
 		if isGone(err) {
-			err = &condition.WaitError{Message: key.Short() + " is being replaced"}
+			err = &condition.WaitError{Message: t.key.Short() + " is being replaced"}
 		}
 	}
 	if err != nil {
-		return Result{}, refusal(err, "patch", key)
+		return Result{}, refusal(err, "patch", t.key)
 	}
 	res.Live, err = a.as(desired, res.Live)
 	return res, err
@@ -121,6 +109,26 @@ type target struct {
 	key      object.Key
 	tree     map[string]any // what is sent for desired, but for the UID
 	hash     hash           // of the tree
+}
+
+// target makes ready what is to be done for a call.
+func (a *Applier) target(owner object.Object, component string, desired object.Object) (target, error) {
+	t := target{owner: owner, desired: desired}
+	var err error
+	if t.key, err = object.KeyOf(a.client.Scheme(), desired); err != nil {
+		return target{}, err
+	}
+	if err := unnamed(desired, t.key); err != nil {
+		return target{}, err
+	}
+	if t.ownerKey, err = object.KeyOf(a.client.Scheme(), owner); err != nil {
+		return target{}, err
+	}
+	if t.tree, err = a.payload(t, component); err != nil {
+		return target{}, err
+	}
+	t.hash = digest(t.tree)
+	return t, nil
 }
 
 // apply takes the short way where the cache shows an object that is ours.
@@ -214,6 +222,15 @@ func (a *Applier) payload(t target, component string) (map[string]any, error) {
 
 // read returns the object, or nil if there is none.
 func (a *Applier) read(ctx context.Context, from client.Reader, key object.Key) (object.Object, error) {
+	obj, err := a.look(ctx, from, key)
+	if err != nil {
+		return nil, refusal(err, "get", key)
+	}
+	return obj, nil
+}
+
+// look is read with the error as the client returns it.
+func (a *Applier) look(ctx context.Context, from client.Reader, key object.Key) (object.Object, error) {
 	obj, err := object.Blank(a.client.Scheme(), key.GVK)
 	if err != nil {
 		return nil, err
@@ -223,7 +240,7 @@ func (a *Applier) read(ctx context.Context, from client.Reader, key object.Key) 
 		return nil, nil //nolint:nilnil // absence is an answer
 	}
 	if err != nil {
-		return nil, refusal(err, "get", key)
+		return nil, err
 	}
 	return obj, nil
 }

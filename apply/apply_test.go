@@ -333,6 +333,9 @@ func TestRefusalsAreToldApart(t *testing.T) {
 	if !errors.As(err, &wait) || wait.After == 0 || !strings.Contains(wait.Message, "does not serve Gadget (nobody.example.com/v1)") {
 		t.Errorf("a kind that is not served: %v", err)
 	}
+	if res, err := f.applier.Delete(t.Context(), f.owner, unserved); err != nil || res.Op != object.OpNone {
+		t.Errorf("deleting an object of a kind that is not served: %q, %v; there is none", res.Op, err)
+	}
 
 	cfg := f.cluster.Config()
 	cfg.Impersonate = rest.ImpersonationConfig{UserName: "nobody"}

@@ -26,12 +26,12 @@ func (a *Applier) Delete(ctx context.Context, owner, obj object.Object) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	seen, err := a.read(ctx, a.client, key)
+	seen, err := a.look(ctx, a.client, key)
 	if meta.IsNoMatchError(err) || err == nil && seen == nil {
 		return Result{Op: object.OpNone}, nil
 	}
 	if err != nil {
-		return Result{}, err
+		return Result{}, refusal(err, "get", key)
 	}
 	if seen.GetDeletionTimestamp() != nil || !a.deletable(owner, seen) {
 		return Result{Op: object.OpNone, Live: seen}, nil
