@@ -3,6 +3,8 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -130,25 +132,43 @@ func (a *Applier) refused(err error, key object.Key) error {
 // unverified computes the changes without the server.
 func (p Plan) unverified(t target, live map[string]any, why string) Plan {
 	p.Unverified = why
-	p.Changes = t.difference(live, laidOver(live, t.tree), nil)
+	after, _ := laidOver(live, t.tree).(map[string]any)
+	p.Changes = t.difference(live, after, nil)
 	return p
 }
 
-// laidOver is a live tree with what is desired in place of it. Lists are those that
-// are desired: which of them are merged is for the server to know.
-func laidOver(live, desired map[string]any) map[string]any {
-	out := runtime.DeepCopyJSON(live)
-	if out == nil {
-		out = map[string]any{}
-	}
-	for name, d := range desired {
-		m, isMap := d.(map[string]any)
-		l, both := out[name].(map[string]any)
-		if isMap && both {
-			out[name] = laidOver(l, m)
-		} else {
-			out[name] = d
+// laidOver is a live node with what is desired in place of it. Items of lists that have
+// names are merged by them, other lists are those that are desired: which of them are
+// merged is for the server to know.
+func laidOver(live, desired any) any {
+	switch d := desired.(type) {
+	case map[string]any:
+		l, _ := live.(map[string]any)
+		out := maps.Clone(l)
+		if out == nil {
+			out = map[string]any{}
 		}
+		for name, sub := range d {
+			out[name] = laidOver(l[name], sub)
+		}
+		return out
+	case []any:
+		was := byName(live)
+		if was == nil || byName(desired) == nil {
+			return desired
+		}
+		out := slices.Clone(live.([]any)) //nolint:errcheck // a list, since its items have names
+		for _, item := range d {
+			name := item.(map[string]any)["name"] //nolint:errcheck // as above
+			i := slices.IndexFunc(out, func(other any) bool { return other.(map[string]any)["name"] == name })
+			if i < 0 {
+				out = append(out, item)
+			} else {
+				out[i] = laidOver(out[i], item)
+			}
+		}
+		return out
+	default:
+		return desired
 	}
-	return out
 }
