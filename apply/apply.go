@@ -1,6 +1,7 @@
 package apply
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -64,6 +65,7 @@ type Result struct {
 	Op    object.Op
 	Live  object.Object // as the server answered, or as it was read where nothing was sent, of the Go type that was given; nil where there is none
 	Again time.Duration // apply once more after this time, for what cannot be seen in the object; 0 means that watches suffice
+	Notes []Note        // what could not be honoured
 }
 
 // Apply makes the object as desired for one component of the owner. Afterwards the
@@ -177,15 +179,31 @@ func (a *Applier) create(ctx context.Context, t target) (Result, error) {
 	if err := a.send(ctx, u, client.FieldOwner(a.Manager(t.owner))); err != nil {
 		return Result{}, err
 	}
-	return a.done(ctx, t, u, object.OpCreated)
+	return a.done(ctx, t, u, object.OpCreated, fight{})
 }
 
 func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Result, error) {
 	if seen.GetDeletionTimestamp() != nil {
 		return Result{}, &condition.WaitError{Message: t.key.Short() + " is being deleted"}
 	}
-	if settled, err := a.nothingToDo(ctx, t, seen); err != nil || settled {
-		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen)}, err
+	var over fight // with somebody who wants what was declared before, and still is, otherwise
+	rec, known := a.records.get(t.owner.GetUID(), t.key)
+	if known = known && rec.desired == t.hash && rec.uid == seen.GetUID(); known {
+		over = rec.fight
+	}
+	settled, err := a.nothingToDo(ctx, t, seen)
+	if err != nil {
+		return Result{}, err
+	}
+	now := a.now()
+	if settled || over.until.After(now) {
+		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen), Notes: over.notes(now)}, nil
+	}
+	before := seen
+	if known && over.suspects() { // the cache does not show who wrote it
+		if before, err = a.read(ctx, a.live, t.key); err != nil || before == nil {
+			return Result{}, cmp.Or(err, error(&condition.WaitError{Message: t.key.Short() + " is being replaced"}))
+		}
 	}
 	live, err := a.renew(ctx, t, seen.GetUID())
 	if err != nil {
@@ -195,7 +213,10 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	if a.unchanged(t, seen, live) {
 		op = object.OpNone
 	}
-	return a.done(ctx, t, live, op)
+	if known && op == object.OpUpdated {
+		over = a.corrected(t, over, before, live)
+	}
+	return a.done(ctx, t, live, op, over)
 }
 
 // send applies an object, which becomes the server's answer.
@@ -246,11 +267,11 @@ func (a *Applier) look(ctx context.Context, from client.Reader, key object.Key) 
 }
 
 // done remembers what the server answered and returns it.
-func (a *Applier) done(ctx context.Context, t target, live *unstructured.Unstructured, op object.Op) (Result, error) {
-	if err := a.learn(ctx, t, live); err != nil {
+func (a *Applier) done(ctx context.Context, t target, live *unstructured.Unstructured, op object.Op, over fight) (Result, error) {
+	if err := a.learn(ctx, t, live, over); err != nil {
 		return Result{}, err
 	}
-	return Result{Op: op, Live: live, Again: a.again(t, live)}, nil
+	return Result{Op: op, Live: live, Again: a.again(t, live), Notes: over.notes(a.now())}, nil
 }
 
 // as returns an object in the Go type of like, which is of the same kind.

@@ -94,7 +94,7 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 }
 
 // learn makes the record of an apply out of the server's answer.
-func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstructured) error {
+func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstructured, over fight) error {
 	own := entry(live, a.Manager(t.owner), "")
 	program, err := a.records.program(t.owner.GetUID(), own)
 	if err != nil {
@@ -103,7 +103,7 @@ func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstru
 	root := nodeOf(live)
 	rec := record{
 		uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(root), desired: t.hash,
-		written: a.now(), verified: a.now(), patience: patience(t.key), neverSkip: true,
+		written: a.now(), verified: a.now(), patience: patience(t.key), neverSkip: true, fight: over,
 	}
 	if program != nil && !program.opaque {
 		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsHash(own), program
@@ -145,13 +145,20 @@ func (a *Applier) lags(rec record, seen object.Object) bool {
 // to change; 0 where that is not needed.
 func (a *Applier) again(t target, seen object.Object) time.Duration {
 	rec, ok := a.records.get(t.owner.GetUID(), t.key)
+	now := a.now()
 	switch {
-	case ok && a.lags(rec, seen):
+	case !ok:
+		return 0
+	case a.lags(rec, seen):
 		return behind // it has caught up by then, or never will
-	case !ok || rec.exact:
+	case rec.fight.until.After(now): // the truce ends
+		return rec.fight.until.Sub(now)
+	case rec.fight.about != "" && rec.fight.ends().After(now): // it is over
+		return rec.fight.ends().Sub(now) + time.Second
+	case rec.exact:
 		return 0
 	}
-	return max(rec.patience-a.now().Sub(rec.verified), 0) + time.Second
+	return max(rec.patience-now.Sub(rec.verified), 0) + time.Second
 }
 
 // patience is how long a record is believed without being verified: about as long as

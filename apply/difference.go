@@ -193,6 +193,9 @@ func (d *difference) add(path string, before, after, desired any, holders []hold
 // lastApplied is the end of the path of an annotation that holds a whole object.
 const lastApplied = `last-applied-configuration"]`
 
+// writtenBy begins the reason of a change of what others wrote.
+const writtenBy = "written by "
+
 // reason says why a field changes.
 func reason(before, after, desired any, holders []holder) string {
 	var others []string
@@ -214,7 +217,7 @@ func reason(before, after, desired any, holders []holder) string {
 	case before == nil && !ours:
 		return "it is not there"
 	case !ours && len(others) > 0:
-		return "written by " + strings.Join(others, ", ")
+		return writtenBy + strings.Join(others, ", ")
 	default:
 		return "desired changed"
 	}

@@ -48,6 +48,8 @@ type record struct {
 	written  time.Time     // when we wrote; zero for an object that was found so
 	verified time.Time     // when the projection was last computed
 	patience time.Duration // for how long it is believed without being verified
+
+	fight fight // over what is declared, with somebody who wants it otherwise
 }
 
 // records holds one record for each object of each owner, and the programs that
