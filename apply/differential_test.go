@@ -177,7 +177,8 @@ type episode struct {
 func (e *episode) run() {
 	desired := sample(e.g.Rand, e.kind, e.ns, e.name)
 	c := &gate{Client: e.WithWatch}
-	warm := apply.New(c, controller, apply.Options{Live: e.WithWatch})
+	now := time.Now()
+	warm := apply.New(c, controller, apply.Options{Live: e.WithWatch, Now: func() time.Time { return now }})
 	if _, err := warm.Apply(e.Context(), e.owner, "store", desired); err != nil {
 		e.Errorf("%s: %v", e.name, err)
 		return
@@ -186,7 +187,10 @@ func (e *episode) run() {
 		_ = e.Delete(e.Context(), desired.(client.Object), client.PropagationPolicy(metav1.DeletePropagationBackground), client.GracePeriodSeconds(0))
 	}()
 	payload := e.payload(desired)
-	for range steps {
+	for n := range steps {
+		if n == steps/2 {
+			now = now.Add(11 * time.Minute) // or all the corrections would be a fight
+		}
 		if !e.step(c, warm, desired, payload) {
 			return
 		}
