@@ -4,7 +4,7 @@ SHELL := bash
 .DEFAULT_GOAL := build
 
 MODULES   := $(patsubst %/,%,$(dir $(wildcard go.mod */go.mod */*/go.mod)))
-WORKSPACE := $(filter-out plane tools bench,$(MODULES))
+WORKSPACE := $(filter-out plane tools bench kind/crdtest,$(MODULES))
 AGAIN     := $(MAKE)
 PROGRAMS  := cmd/armature operators/cmd/webapp-operator plane
 
@@ -38,7 +38,8 @@ test: build bin/testsum ## every test of every module
 	  'go test -count=1 -json work' \
 	  '$(PLANE_ENV) go test -C plane $(PLANE_FLAGS) -vet=off -count=1 -json ./...' \
 	  'GOWORK=off go test -C tools -count=1 -json ./...' \
-	  'GOWORK=off go test -C bench -count=1 -json ./...'
+	  'GOWORK=off go test -C bench -count=1 -json ./...' \
+	  'GOWORK=off go test -C kind/crdtest -count=1 -json ./...'
 
 .PHONY: race
 race: build bin/testsum ## the tests of the workspace under the race detector
@@ -67,6 +68,7 @@ lint: bin/golangci-lint ## .golangci.yml over every module
 	bin/golangci-lint run $(WORKSPACE:%=./%/...)
 	cd tools && GOWORK=off ../bin/golangci-lint run ./...
 	cd bench && GOWORK=off ../bin/golangci-lint run ./...
+	cd kind/crdtest && GOWORK=off ../../bin/golangci-lint run ./...
 	cd plane && $(PLANE_ENV) GOFLAGS='$(shell go env GOFLAGS) $(PLANE_FLAGS)' ../bin/golangci-lint run ./...
 
 .PHONY: arch

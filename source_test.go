@@ -187,11 +187,13 @@ var apiVersion = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 // isProgram says whether nobody imports the package: a command, or a module
 // that promises nothing as a library.
 func (p *pkg) isProgram() bool {
-	return p.name == "main" || slices.Contains([]string{"plane", "tools", "bench", "cmd/armature"}, p.module)
+	return p.name == "main" || slices.Contains([]string{"plane", "tools", "bench", "kind/crdtest", "cmd/armature"}, p.module)
 }
 
 // isOurs says whether the package is only for work on the repository.
-func (p *pkg) isOurs() bool { return p.module == "tools" || p.module == "bench" }
+func (p *pkg) isOurs() bool {
+	return slices.Contains([]string{"tools", "bench", "kind/crdtest"}, p.module)
+}
 
 // importOf finds which import the X of X.Sel stands for: its path, or nothing
 // if X is no package of the file.

@@ -187,12 +187,13 @@ func unset(cells []resource.Data) string {
 }
 
 // health asks the resource's own rule, or that of its kind, how the object is doing;
-// nil says nothing. An object that is blocked holds back what comes after it, so
+// a kind without a row is judged by what its objects say about themselves. Nil says
+// nothing. An object that is blocked holds back what comes after it, so
 // that is a wait; what is no state at all is an error.
 func (r *run) health(e entry, live object.Object, op object.Op) (*finding, error) {
-	k, known := r.pass.env.Kinds.Lookup(e.key.GVK)
+	k := r.pass.env.Kinds.Find(e.key.GVK)
 	rule := e.Health
-	if rule == nil && known {
+	if rule == nil {
 		rule = k.Health
 	}
 	if rule == nil {
@@ -211,7 +212,7 @@ func (r *run) health(e entry, live object.Object, op object.Op) (*finding, error
 		return nil, &ruleError{key: e.key, reason: state.Reason, text: state.Message}
 	}
 	f := &finding{State: State{Key: e.key, Reason: state.Reason, Message: state.Message, Auxiliary: e.Participation == resource.Auxiliary}}
-	if known && k.Grace != nil {
+	if k.Grace != nil {
 		f.grace = func() kind.State { return k.Grace(live) }
 	}
 	return f, nil

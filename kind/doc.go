@@ -10,6 +10,10 @@
 // be read, extended and overridden row by row. Whoever must treat a kind in a way of
 // its own asks the table; nowhere else does code depend on what kind an object is.
 //
+// A kind that has no row is judged by what its objects say about themselves in the
+// conditions Ready, Reconciling and Stalled; see [Table.Find]. All rows are listed in
+// docs/kinds.md, which is generated from them.
+//
 // Rules see one live object and what was done to it, and nothing else: no cluster,
 // no clock, no other object. So a Service says nothing about its endpoints, and a
 // CronJob nothing about a schedule that was missed.

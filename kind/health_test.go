@@ -52,7 +52,7 @@ func untyped(t *testing.T, obj object.Object) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &unstructured.Unstructured{Object: content}
+	return (&unstructured.Unstructured{Object: content}).DeepCopy()
 }
 
 func say(s kind.State) string {
@@ -339,6 +339,10 @@ func TestSuspension(t *testing.T) {
 		{"scaled", deployment(0, 0, 0, 0), "Suspended: scaled to 0 replicas", ""},
 		{"a StatefulSet, pods are ending", statefulSet(0, 2, 2, 1), "Suspending: waiting for 2 pods to end", ""},
 		{"a StatefulSet, scaled", statefulSet(0, 0, 0, 0), "Suspended: scaled to 0 replicas", ""},
+		{"a ReplicaSet, pods are ending", replicaSet(0, 2, 0), "Suspending: waiting for 2 pods to end", ""},
+		{"a ReplicaSet, scaled", replicaSet(0, 0, 0), "Suspended: scaled to 0 replicas", ""},
+		{"a Pod goes", pod(corev1.PodRunning, up), "Suspended: it is deleted while suspended, because a Pod cannot be scaled down", ""},
+		{"a volume stays", volume(corev1.VolumeBound, ""), "Suspended: it is kept, with its data", ""},
 		{"a DaemonSet is deleted", daemonSet(3, 3, 3), "Suspended: it is deleted while suspended, because a DaemonSet cannot be scaled down", ""},
 		{"a Job, not told yet", job(1, 0, 0), "Suspending: waiting for spec.suspend to be set", ""},
 		{"a Job, a pod is ending", job(1, 0, 0, pausedJob), "Suspending: waiting for 1 pod of the task to end", ""},
@@ -376,6 +380,8 @@ func TestMutate(t *testing.T) {
 	}{
 		{deployment(3, 0, 0, 0), "map[replicas:0]"},
 		{statefulSet(3, 0, 0, 0), "map[replicas:0]"},
+		{replicaSet(3, 0, 0), "map[replicas:0]"},
+		{&corev1.ReplicationController{}, "map[replicas:0]"},
 		{job(0, 0, 0), "map[suspend:true]"},
 		{&batchv1.CronJob{Spec: batchv1.CronJobSpec{Suspend: new(false)}}, "map[suspend:true]"},
 	} {

@@ -74,6 +74,7 @@ type Kind struct {
 	GVK      schema.GroupVersionKind
 	Category Category
 	Scope    Scope
+	Means    string // when it is ready, in a few words for the documentation
 
 	// Health says whether the live object is what was asked for, given what this
 	// pass did to it. Nil, or a zero State, means that there is nothing to wait for.
@@ -97,13 +98,23 @@ type Table struct {
 func Builtin() *Table { return (*Table)(nil).With(builtin()...) }
 
 // Lookup returns the row of exactly this group, version and kind, and whether there
-// is one. What a missing row means is the caller's decision.
+// is one. What a missing row means is the caller's decision; see [Table.Find].
 func (t *Table) Lookup(gvk schema.GroupVersionKind) (Kind, bool) {
 	if t == nil {
 		return Kind{}, false
 	}
 	k, ok := t.rows[gvk]
 	return k, ok
+}
+
+// Find returns the row of a kind; where there is none, it returns one that judges
+// objects by what they say about themselves, as most custom resources do. Such a row
+// has no category and no scope, and takes no part in suspension.
+func (t *Table) Find(gvk schema.GroupVersionKind) Kind {
+	if k, ok := t.Lookup(gvk); ok {
+		return k
+	}
+	return Kind{GVK: gvk, Means: meansReady, Health: saysItself}
 }
 
 // With returns a table with these rows as well. A row replaces the whole row of its

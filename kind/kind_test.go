@@ -36,18 +36,32 @@ func ExampleTable() {
 }
 
 func ExampleTable_With() {
-	certificate := kind.Kind{
-		GVK:      schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"},
+	gadget := kind.Kind{
+		GVK:      schema.GroupVersionKind{Group: "example.org", Version: "v1", Kind: "Gadget"},
 		Category: kind.Integration,
 		Scope:    kind.Namespaced,
 		Health: func(live object.Object, _ object.Op) kind.State {
-			return kind.State{Reason: condition.OperationPending, Message: "waiting for " + live.GetName() + " to be issued"}
+			return kind.State{Reason: condition.OperationPending, Message: "waiting for " + live.GetName() + " to be provided"}
 		},
 	}
-	table := kind.Builtin().With(certificate)
-	row, known := table.Lookup(certificate.GVK)
+	table := kind.Builtin().With(gadget)
+	row, known := table.Lookup(gadget.GVK)
 	fmt.Println(row.GVK.Kind, known)
-	// Output: Certificate true
+	// Output: Gadget true
+}
+
+func ExampleTable_Find() {
+	gadget := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "example.org/v1", "kind": "Gadget",
+		"metadata": map[string]any{"generation": int64(2)},
+		"status": map[string]any{
+			"observedGeneration": int64(2),
+			"conditions":         []any{map[string]any{"type": "Ready", "status": "False", "message": "waiting for a disk"}},
+		},
+	}}
+	row := kind.Builtin().Find(gadget.GroupVersionKind())
+	fmt.Println(row.Health(gadget, object.OpCreated))
+	// Output: {Creating waiting for a disk}
 }
 
 // TestBuiltin shows the table; what a kind's rules say is tested beside it.
@@ -60,13 +74,17 @@ func TestBuiltin(t *testing.T) {
 			}
 			return "-"
 		}
-		fmt.Fprintf(&b, "%-60s %-11s %-10s %-6s %-5s %-6s %-6s %s\n",
+		fmt.Fprintf(&b, "%-64s %-11s %-10s %-6s %-5s %-6s %-6s %s\n",
 			object.Key{GVK: k.GVK}.String(), k.Category, k.Scope, has(k.Health != nil, "health"), has(k.Grace != nil, "grace"),
 			has(k.Suspend.How != "", string(k.Suspend.How)), has(k.Suspend.Mutate != nil, "mutate"), has(k.Suspend.Spares != nil, "spares"))
 	}
-	const file = "testdata/builtin.golden.txt"
+	golden(t, "testdata/builtin.golden.txt", b.String())
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -74,9 +92,42 @@ func TestBuiltin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s: -want +got\n%s", file, diff)
 	}
+}
+
+// TestDocumentation writes down what the table says, for users.
+func TestDocumentation(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`# The kinds that Armature knows
+
+How an operator judges its objects, and what becomes of them while it is suspended. What an object is not yet, or never
+will be, is told by the reasons in [conditions.md](conditions.md): a workload that reports a failure is ` + "`Failing`" + `, and so on
+for the other categories. An object whose status is about an older generation is never called ready.
+
+A kind that is not listed is judged by what its objects say about themselves. One is ready when
+` + kind.Builtin().Find(schema.GroupVersionKind{}).Means + `.
+Where ` + "`Stalled`" + ` is True, the object is ` + "`Failing`" + `; one that says nothing of this is ready by being there. It takes no part in
+suspension. An operator adds rows of its own, or replaces these, with ` + "`kind.Table.With`" + `.
+
+| what suspension does | |
+|---|---|
+| keep | the object stays as it is |
+| scale | it stays, without pods |
+| pause | it stays, and starts nothing more |
+| delete | it is deleted once it rests, and made anew on resumption |
+| | it takes no part: it stays, unchanged |
+
+This file is made from the table in package kind: ` + "`go test ./kind -update`" + `.
+
+| kind | group and version | scope | category | ready when | suspension |
+|---|---|---|---|---|---|
+`)
+	for _, k := range kind.Builtin().Kinds() {
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", k.GVK.Kind, k.GVK.GroupVersion(), k.Scope, k.Category, k.Means, k.Suspend.How)
+	}
+	golden(t, "../docs/kinds.md", b.String())
 }
 
 // What a row needs follows from its category and from how it is suspended.
@@ -86,6 +137,8 @@ func TestRowsAreComplete(t *testing.T) {
 		switch {
 		case k.Scope != kind.Namespaced && k.Scope != kind.Cluster:
 			t.Errorf("%s: no scope", k.GVK.Kind)
+		case k.Means == "" || strings.ContainsAny(k.Means, "\n|"):
+			t.Errorf("%s: the documentation needs to know, on one line, when it is ready", k.GVK.Kind)
 		case !static && (k.Health == nil || k.Grace == nil || k.Suspend.How == ""):
 			t.Errorf("%s: a %s needs health, grace and suspension", k.GVK.Kind, k.Category)
 		case static && (k.Grace != nil || k.Suspend.How != ""):
@@ -117,7 +170,7 @@ func TestTable(t *testing.T) {
 	if k, _ := first.Lookup(secret); k.Category != kind.Static {
 		t.Error("a table was changed by making another one")
 	}
-	if len(first.Kinds()) != len(second.Kinds()) || len(first.Kinds()) != 17 {
+	if len(first.Kinds()) != len(second.Kinds()) {
 		t.Errorf("got %d and %d rows", len(first.Kinds()), len(second.Kinds()))
 	}
 	if _, ok := first.Lookup(schema.GroupVersionKind{Group: "apps", Version: "v1beta1", Kind: "Deployment"}); ok {
@@ -129,7 +182,7 @@ func TestTable(t *testing.T) {
 func TestRulesOnWrongObjects(t *testing.T) {
 	var typedNil *appsv1.Deployment
 	var noContent *unstructured.Unstructured
-	other := &corev1.Pod{}
+	other := &corev1.Event{}
 	garbled := &unstructured.Unstructured{Object: map[string]any{"metadata": "nonsense", "spec": int64(7)}}
 	for _, k := range kind.Builtin().Kinds() {
 		if k.Health == nil {
@@ -154,7 +207,7 @@ func TestRulesOnWrongObjects(t *testing.T) {
 		}
 	}
 	row, _ := kind.Builtin().Lookup(appsv1.SchemeGroupVersion.WithKind("Deployment"))
-	if got, want := row.Health(other, object.OpNone).Message, "this is a *v1.Pod where a *v1.Deployment is expected"; got != want {
+	if got, want := row.Health(other, object.OpNone).Message, "this is a *v1.Event where a *v1.Deployment is expected"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

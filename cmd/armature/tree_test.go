@@ -114,7 +114,7 @@ func TestTree(t *testing.T) {
 	f.report(condition("Ready", "False", "Blocked", `1 of 2 ready; frontend: waiting for Secret "tls" to exist`),
 		condition("BackendReady", "True", "Healthy", "Component is healthy."), condition("FrontendReady", "False", "Blocked", `waiting for Secret "tls" to exist`))
 	armaturetest.Eventually(t, deadline, func() string {
-		if _, stdout, stderr := f.run("webapp/shop"); !strings.Contains(stdout, "2 of 2 replicas ready") || strings.Count(stdout, "Running") != 2 {
+		if _, stdout, stderr := f.run("webapp/shop"); !strings.Contains(stdout, "2 of 2 replicas ready") || strings.Count(stdout, "1 of 1 containers ready") != 2 {
 			return stdout + stderr
 		}
 		return ""
