@@ -144,6 +144,17 @@ type State struct {
 	Auxiliary bool
 }
 
+// Note is something about an object that could not be honoured. It is part of the
+// component's message for as long as it holds.
+type Note struct {
+	apply.Note
+
+	Key object.Key
+}
+
+// String is the note as it stands in a message.
+func (n Note) String() string { return n.Key.Short() + ": " + n.Message }
+
 // Report is what one pass found out about one component.
 type Report struct {
 	Name      string
@@ -151,6 +162,7 @@ type Report struct {
 	Started   bool             // its prerequisites were met, now or earlier
 	States    []State          // in the order of its resources
 	Changes   []Change
+	Notes     []Note
 	After     time.Duration // look again after this time; 0 means that watches suffice
 	Err       error         // what failed; waits are no failures
 	Took      time.Duration

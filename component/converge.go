@@ -75,6 +75,9 @@ func (r *run) judge(findings []finding, err error) {
 	}
 	r.report.judged = r.pass.env.now()
 	c := judge(findings, r.previous(), r.component.Grace, r.report.judged)
+	for _, note := range r.report.Notes {
+		c.Message = strings.TrimSuffix(c.Message, ".") + "; " + note.String()
+	}
 	c.ObservedGeneration = r.pass.owner.GetGeneration()
 	r.report.Condition = c
 }
@@ -139,6 +142,9 @@ func (r *run) bring(ctx context.Context, e entry) (object.Object, object.Op, err
 		return nil, "", e.invalid(err)
 	}
 	r.changed(e.key, res, "")
+	for _, note := range res.Notes {
+		r.report.Notes = append(r.report.Notes, Note{note, e.key})
+	}
 	r.report.After = sooner(r.report.After, res.Again)
 	return res.Live, res.Op, nil
 }

@@ -352,3 +352,45 @@ func TestContentThatTheServerWouldRefuseIsInvalid(t *testing.T) {
 		t.Errorf("with nothing to do but to wait for the author there were %s", n)
 	}
 }
+
+// Somebody writes a field of ours again and again. That is told once, with a name, and
+// does not become a stream of writes.
+func TestAFightIsReportedOnce(t *testing.T) {
+	f := setUp(t)
+	f.run(configMaps, func(x *thing, _ *resource.Facts) ([]component.Component, error) {
+		return []component.Component{holding(x, x.Name)}, nil
+	})
+	f.create("a", "one")
+	f.wait("a", "Ready True Healthy")
+	const note = `ConfigMap a: "another-operator" keeps changing data.value; it is corrected less and less often`
+	body := client.RawPatch(types.MergePatchType, []byte(`{"data":{"value":"theirs"}}`))
+	n := f.cluster.Count(t, f.name, func() {
+		for range 60 {
+			if err := f.Patch(t.Context(), f.configMap("a"), body, client.FieldOwner("another-operator")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(50 * time.Millisecond) // the other operator's pace
+		}
+	})
+	if n.Writes != 5 {
+		t.Errorf("there were %s; five corrections and then a truce were to be expected", n)
+	}
+	f.wait("a", "StoreReady True Healthy "+note)
+	f.passes(3)
+	events := &eventsv1.EventList{}
+	if err := f.List(t.Context(), events, client.InNamespace(f.ns)); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, e := range events.Items {
+		if e.Reason == "Contested" && e.Type == corev1.EventTypeWarning && e.Note == note {
+			told++
+			if e.Series != nil {
+				told += int(e.Series.Count)
+			}
+		}
+	}
+	if told != 1 {
+		t.Errorf("it was told %d times", told)
+	}
+}

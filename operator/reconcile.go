@@ -51,6 +51,8 @@ type memory struct {
 	written time.Time // when
 	settled sight     // what the last pass saw, if it changed nothing; else zero
 	until   time.Time // when to look again all the same
+
+	notes map[string][]component.Note // that the last pass told, by component
 }
 
 func newReconciler(ctx context.Context, mgr manager.Manager, opts Options, c Controller, gvk schema.GroupVersionKind) (*reconciler, error) {
@@ -122,7 +124,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.recorder.Eventf(owner, nil, "Warning", string(condition.Error), "Reconcile", "%s", err)
 		return ctrl.Result{}, err
 	}
-	r.report(ctx, read, res)
+	r.report(ctx, read, res, mem)
 	wrote, after, err := r.writeStatus(ctx, read, res, mem)
 	if err := errors.Join(res.Err, err); err != nil {
 		return ctrl.Result{}, err
@@ -246,7 +248,7 @@ func (r *reconciler) recall(name types.NamespacedName, owner component.Owner) *m
 		mem = nil
 	}
 	if mem == nil {
-		mem = &memory{uid: owner.GetUID()}
+		mem = &memory{uid: owner.GetUID(), notes: map[string][]component.Note{}}
 		r.owners[name] = mem
 	}
 	if mem.status != nil && r.applier.StatusNewer(owner) {

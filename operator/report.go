@@ -3,6 +3,8 @@ package operator
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +28,7 @@ var actions = map[object.Op]action{
 
 // report tells people and machines what the pass did: a log line and an event for
 // each change, an event where a condition turned, metrics.
-func (r *reconciler) report(ctx context.Context, read component.Owner, res component.Result) {
+func (r *reconciler) report(ctx context.Context, read component.Owner, res component.Result, mem *memory) {
 	changes := res.Changes
 	for _, rep := range res.Reports {
 		changes = append(changes, rep.Changes...)
@@ -34,6 +36,7 @@ func (r *reconciler) report(ctx context.Context, read component.Owner, res compo
 			ctrl.LoggerFrom(ctx).Error(crash, "a component panicked", "component", rep.Name, "stack", string(crash.Stack))
 		}
 		r.turned(read, rep.Condition)
+		r.noted(read, rep, mem)
 		r.metrics.took(rep.Name, rep.Took)
 		r.metrics.condition(read, rep.Condition)
 	}
@@ -45,6 +48,20 @@ func (r *reconciler) report(ctx context.Context, read component.Owner, res compo
 	}
 	r.turned(read, res.Ready)
 	r.metrics.condition(read, res.Ready)
+}
+
+// noted emits an event for what could not be honoured when it is told first. While it
+// holds it is part of the condition's message, which outlives the process.
+func (r *reconciler) noted(read component.Owner, rep component.Report, mem *memory) {
+	old, _ := condition.Find(*read.Conditions(), rep.Condition.Type)
+	told := mem.notes[rep.Name]
+	mem.notes[rep.Name] = nil
+	for _, n := range rep.Notes {
+		if !slices.Contains(told, n) && !strings.Contains(old.Message, n.String()) {
+			r.recorder.Eventf(read, nil, corev1.EventTypeWarning, n.Reason, "Apply", "%s", n)
+		}
+		mem.notes[rep.Name] = append(mem.notes[rep.Name], n)
+	}
 }
 
 func because(cause string) string {
