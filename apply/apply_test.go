@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -368,6 +369,30 @@ func TestRefusalsAreToldApart(t *testing.T) {
 		t.Errorf("an object that is being deleted: %v, want a wait", err)
 	}
 	f.must(f.Patch(t.Context(), f.configMap("held"), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))))
+}
+
+// A server that is busy says when to come back, and that is when.
+func TestABusyServerIsAWait(t *testing.T) {
+	f := setUp(t)
+	for _, busy := range []error{apierrors.NewTooManyRequests("busy", 7), apierrors.NewServerTimeout(schema.GroupResource{Resource: "configmaps"}, "patch", 7)} {
+		c := &refusing{f.WithWatch, busy}
+		_, err := apply.New(c, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", f.configMap("a"))
+		var wait *condition.WaitError
+		if !errors.As(err, &wait) || wait.After != 7*time.Second || wait.Message != "the API server is busy and asks to wait before applying ConfigMap a" {
+			t.Errorf("%v became %v", busy, err)
+		}
+	}
+}
+
+// refusing is a client to a server that refuses every apply.
+type refusing struct {
+	client.Client
+
+	err error
+}
+
+func (c *refusing) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
+	return c.err
 }
 
 // splitReader reads as somebody else than it writes.

@@ -1,7 +1,6 @@
 package apply_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -152,7 +150,7 @@ func TestPlanFailsWhereApplyWould(t *testing.T) {
 func TestPlanWithoutADryRunIsUnverified(t *testing.T) {
 	f := setUp(t)
 	f.apply(f.configMap("cm", "a=1", "kept=x"), object.OpCreated)
-	f.applier = apply.New(&noDryRun{f.WithWatch}, controller, apply.Options{})
+	f.applier = apply.New(&refusing{f.WithWatch, apierrors.NewBadRequest("admission webhook \"hook.example.com\" does not support dry run")}, controller, apply.Options{})
 	for _, tt := range []struct{ name, want string }{
 		{"cm", "updated, unverified\ndata.a: 1 becomes 2"}, // that kept would go is for the server to know
 		{"new", "created, unverified\ndata.a: 2"},
@@ -161,11 +159,4 @@ func TestPlanWithoutADryRunIsUnverified(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 		}
 	}
-}
-
-// noDryRun is a client to a server that refuses dry runs.
-type noDryRun struct{ client.Client }
-
-func (c *noDryRun) Apply(context.Context, runtime.ApplyConfiguration, ...client.ApplyOption) error {
-	return apierrors.NewBadRequest("admission webhook \"hook.example.com\" does not support dry run")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -65,11 +66,19 @@ func refusal(err error, verb string, key object.Key) error {
 		}
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return &condition.WaitError{Message: fmt.Sprintf("namespace %q is being deleted", key.Namespace)}
+	case delay(err) > 0:
+		return &condition.WaitError{Message: fmt.Sprintf("the API server is busy and asks to wait before %s %s", gerunds[verb], key.Short()), After: delay(err)}
 	case apierrors.IsForbidden(err):
 		return &DeniedError{Verb: verb, Resource: resource(err, key), Scope: scope(key), Cause: err}
 	default:
 		return fmt.Errorf("%s %s: %w", gerunds[verb], key.Short(), err)
 	}
+}
+
+// delay is how long the server asks to wait before the next attempt (Retry-After).
+func delay(err error) time.Duration {
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return time.Duration(seconds) * time.Second
 }
 
 var gerunds = map[string]string{"get": "reading", "patch": "applying", "delete": "deleting", "list": "listing"}
