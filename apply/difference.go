@@ -174,18 +174,27 @@ func byName(node any) map[string]any {
 	return out
 }
 
+// add notes a change, if it is one of ours: what we neither desire nor own is written
+// by others meanwhile, or filled in by the server.
 func (d *difference) add(path string, before, after, desired any, holders []holder) {
+	others, ours := writersOf(holders)
+	if desired == nil && !ours {
+		return
+	}
 	c := FieldChange{Path: path, Old: before, New: after}
-	if !d.fresh {
-		c.Reason = reason(before, after, desired, holders)
+	switch {
+	case d.fresh:
+	case after == nil:
+		c.Reason = "no longer desired"
+	case before == nil:
+		c.Reason = "it is not there"
+	case !ours && len(others) > 0:
+		c.Reason = writtenBy + strings.Join(others, ", ")
+	default:
+		c.Reason = "desired changed"
 	}
 	if d.secret && (strings.HasPrefix(path, "data") || strings.HasSuffix(path, lastApplied)) {
-		if before != nil {
-			c.Old = Redacted
-		}
-		if after != nil {
-			c.New = Redacted
-		}
+		c.Old, c.New = redacted(before), redacted(after)
 	}
 	d.changes = append(d.changes, c)
 }
@@ -193,13 +202,18 @@ func (d *difference) add(path string, before, after, desired any, holders []hold
 // lastApplied is the end of the path of an annotation that holds a whole object.
 const lastApplied = `last-applied-configuration"]`
 
+func redacted(value any) any {
+	if value == nil {
+		return nil
+	}
+	return Redacted
+}
+
 // writtenBy begins the reason of a change of what others wrote.
 const writtenBy = "written by "
 
-// reason says why a field changes.
-func reason(before, after, desired any, holders []holder) string {
-	var others []string
-	ours := false
+// writersOf returns the other managers that own a node, and whether we do.
+func writersOf(holders []holder) (others []string, ours bool) {
 	for _, h := range holders {
 		switch {
 		case h.owns.program == nil:
@@ -209,18 +223,7 @@ func reason(before, after, desired any, holders []holder) string {
 			others = append(others, fmt.Sprintf("%q", h.name))
 		}
 	}
-	switch {
-	case after == nil:
-		return "no longer desired"
-	case desired == nil:
-		return "filled in by the server"
-	case before == nil && !ours:
-		return "it is not there"
-	case !ours && len(others) > 0:
-		return writtenBy + strings.Join(others, ", ")
-	default:
-		return "desired changed"
-	}
+	return others, ours
 }
 
 // step writes one step of a path.
