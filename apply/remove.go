@@ -73,7 +73,7 @@ func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result
 	if _, labelled := seen.GetLabels()[ComponentLabel]; labelled {
 		steps = append(steps, patchStep{Op: "remove", Path: "/metadata/labels/armature.dev~1component"})
 	}
-	if err := a.amend(ctx, key, "", steps); err != nil {
+	if err := a.patch(ctx, key, "", steps); err != nil {
 		return Result{}, refusal(err, "patch", key)
 	}
 	a.records.drop(owner.GetUID(), key)
@@ -133,9 +133,9 @@ type patchStep struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// amend sends a small guarded patch to the named object: its tests make the server
+// patch sends a small guarded patch to the named object: its tests make the server
 // refuse it where the object is not what was seen. The subresource is empty or status.
-func (a *Applier) amend(ctx context.Context, key object.Key, subresource string, steps []patchStep) error {
+func (a *Applier) patch(ctx context.Context, key object.Key, subresource string, steps []patchStep) error {
 	raw, err := json.Marshal(steps)
 	if err != nil {
 		return err

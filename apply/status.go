@@ -173,7 +173,7 @@ func (a *Applier) retire(ctx context.Context, key object.Key, owner object.Objec
 	if len(steps) == 1 {
 		return nil
 	}
-	return a.amend(ctx, key, "status", steps)
+	return a.patch(ctx, key, "status", steps)
 }
 
 func conditionTypes(list any) []string {

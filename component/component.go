@@ -90,10 +90,17 @@ func (d dependsOn) Met(owner Owner) (ok bool, waiting string) {
 
 // Applier writes what a pass decides; *apply.Applier is one.
 type Applier interface {
+	Remover
+
 	Apply(ctx context.Context, owner object.Object, component string, desired object.Object) (apply.Result, error)
+	Owned(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) ([]object.Object, error)
+}
+
+// Remover is the part of an [Applier] that objects go by.
+type Remover interface {
+	Amend(ctx context.Context, owner, seen, changed object.Object) (apply.Result, error)
 	Delete(ctx context.Context, owner, obj object.Object) (apply.Result, error)
 	Release(ctx context.Context, owner, obj object.Object) (apply.Result, error)
-	Owned(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) ([]object.Object, error)
 }
 
 // Observer reads objects that belong to somebody else.

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/feature"
 	"github.com/armature-go/armature/resource"
 )
@@ -41,5 +43,58 @@ func TestDuplicatesAreFoundBeforeTheFirstWrite(t *testing.T) {
 	applies := slices.DeleteFunc(c.takeCalls(), func(call string) bool { return !strings.HasPrefix(call, "apply") })
 	if len(applies) > 0 || res.Err != nil {
 		t.Errorf("calls %q, error %v", applies, res.Err)
+	}
+}
+
+// What is to go is drained first: step by step, over as many passes as it takes, each
+// of them as from a new process.
+func TestDrain(t *testing.T) {
+	c := newCluster(t)
+	down := resource.Remove(config("old")).
+		Drain(func(cm *corev1.ConfigMap, now time.Time) error {
+			if cm.Data["since"] == "" {
+				cm.Data = map[string]string{"since": now.Format(time.RFC3339)}
+			}
+			return nil
+		}).
+		Drain(func(cm *corev1.ConfigMap, now time.Time) error {
+			since, err := time.Parse(time.RFC3339, cm.Data["since"])
+			if err != nil {
+				return err
+			}
+			if left := since.Add(time.Minute).Sub(now); left > 0 {
+				return &condition.WaitError{Message: "its pods are going", After: left}
+			}
+			return nil
+		})
+	components := []Component{with("web", resource.Manage(config("new")), down)}
+	c.owned[c.key(config("old"))] = config("old")
+	owner := newShop()
+	for _, step := range []struct {
+		at    time.Duration
+		calls string
+		says  string
+		after time.Duration
+	}{
+		{0, "apply ConfigMap new; amend ConfigMap old", "False/Blocked: ConfigMap old is being drained", 0},
+		{time.Second, "apply ConfigMap new", "False/Blocked: ConfigMap old: its pods are going", 59 * time.Second},
+		{time.Minute, "apply ConfigMap new; delete ConfigMap old", "True/Healthy: Component is healthy.", 0},
+		{2 * time.Minute, "apply ConfigMap new; delete ConfigMap old", "True/Healthy: Component is healthy.", 0},
+	} {
+		res := Run(t.Context(), c.env(noon.Add(step.at)), owner, components)
+		if got := strings.Join(c.takeCalls(), "; "); got != step.calls {
+			t.Errorf("at %s: %s, want %s", step.at, got, step.calls)
+		}
+		if got := said(res.Reports[0]); got != step.says || res.After != step.after || res.Err != nil {
+			t.Errorf("at %s: %s, look again in %s, %v; want %s", step.at, got, res.After, res.Err, step.says)
+		}
+	}
+	down.Drain(func(*corev1.ConfigMap, time.Time) error { return errBoom })
+	c.owned[c.key(config("old"))] = &corev1.ConfigMap{ObjectMeta: config("old").ObjectMeta, Data: map[string]string{"since": noon.Format(time.RFC3339)}}
+	if res := Run(t.Context(), c.env(noon.Add(time.Hour)), owner, components); said(res.Reports[0]) != "False/Error: ConfigMap old: draining it: boom" {
+		t.Errorf("a step that fails: %s", said(res.Reports[0]))
+	}
+	if _, there := c.owned[c.key(config("old"))]; !there {
+		t.Error("what could not be drained is deleted")
 	}
 }

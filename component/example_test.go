@@ -85,6 +85,10 @@ func (server) Release(context.Context, object.Object, object.Object) (apply.Resu
 	return apply.Result{Op: object.OpNone}, nil
 }
 
+func (server) Amend(_ context.Context, _, _, changed object.Object) (apply.Result, error) {
+	return apply.Result{Op: object.OpUpdated, Live: changed}, nil
+}
+
 func (server) Owned(context.Context, object.Object, []schema.GroupVersionKind) ([]object.Object, error) {
 	return nil, nil
 }

@@ -230,6 +230,15 @@ func (c *cluster) Release(_ context.Context, _, obj object.Object) (apply.Result
 	return apply.Result{Op: object.OpReleased, Live: live}, nil
 }
 
+func (c *cluster) Amend(_ context.Context, _, seen, changed object.Object) (apply.Result, error) {
+	key := c.key(seen)
+	if err := c.call("amend", key); err != nil {
+		return apply.Result{}, err
+	}
+	c.owned[key] = changed
+	return apply.Result{Op: object.OpUpdated, Live: changed}, nil
+}
+
 // Owned implements [Applier]. It is not noted: every pass begins with it.
 func (c *cluster) Owned(_ context.Context, _ object.Object, of []schema.GroupVersionKind) ([]object.Object, error) {
 	if err := c.faults["owned"]; err != nil {

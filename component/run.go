@@ -319,6 +319,10 @@ func (r *run) remove(ctx context.Context, cause string, which func(entry) bool) 
 		if !which(e) {
 			continue
 		}
+		if err := r.drain(ctx, e); err != nil {
+			errs = append(errs, err)
+			continue
+		}
 		res, err := r.pass.env.Applier.Delete(ctx, r.pass.owner, e.Object)
 		if err != nil {
 			errs = append(errs, err)
@@ -327,6 +331,31 @@ func (r *run) remove(ctx context.Context, cause string, which func(entry) bool) 
 		r.changed(e.key, res, cause)
 	}
 	return errors.Join(errs...)
+}
+
+// drain does what comes before the deletion of an object of the owner. It returns nil
+// when the object may go.
+func (r *run) drain(ctx context.Context, e entry) error {
+	live := r.pass.owned[e.key]
+	if e.Drain == nil || live == nil || live.GetDeletionTimestamp() != nil {
+		return nil
+	}
+	changed, err := e.Drain(live, r.pass.env.now())
+	if wait, ok := errors.AsType[*condition.WaitError](err); ok {
+		return &condition.WaitError{Reason: wait.Reason, Message: e.key.Short() + ": " + wait.Message, After: wait.After}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: draining it: %w", e.key.Short(), err)
+	}
+	if changed == nil {
+		return nil
+	}
+	res, err := r.pass.env.Applier.Amend(ctx, r.pass.owner, live, changed)
+	if err != nil {
+		return err
+	}
+	r.changed(e.key, res, "it is drained before it is deleted")
+	return &condition.WaitError{Message: e.key.Short() + " is being drained"}
 }
 
 func (r *run) changed(key object.Key, res apply.Result, cause string) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -393,4 +394,55 @@ func TestAFightIsReportedOnce(t *testing.T) {
 	if told != 1 {
 		t.Errorf("it was told %d times", told)
 	}
+}
+
+// A Deployment that is no longer wanted is scaled down, and deleted once its pods are
+// gone, by an operator that is started anew at every step.
+func TestDrainsBeforeItDeletes(t *testing.T) {
+	f := setUp(t)
+	web := func(x *thing) *appsv1.Deployment {
+		replicas, labels := int32(2), map[string]string{"app": x.Name}
+		return &appsv1.Deployment{
+			ObjectMeta: metav1.ObjectMeta{Namespace: x.Namespace, Name: x.Name},
+			Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "web:1"}}},
+			}},
+		}
+	}
+	build := func(x *thing, _ *resource.Facts) ([]component.Component, error) { //nolint:unparam // the signature is the author's
+		c := component.Component{Name: "web", Condition: "WebReady", Resources: []component.Resource{resource.Manage(web(x))}}
+		if x.Spec.Value == "gone" {
+			c.Resources = []component.Resource{resource.Remove(web(x)).
+				Drain(func(d *appsv1.Deployment, _ time.Time) error { d.Spec.Replicas = new(int32); return nil }).
+				Drain(func(d *appsv1.Deployment, _ time.Time) error {
+					if d.Status.Replicas > 0 || d.Status.ObservedGeneration < d.Generation {
+						return &condition.WaitError{Message: "its pods are going"}
+					}
+					return nil
+				})}
+		}
+		return []component.Component{c}, nil
+	}
+	kinds := operator.Kinds{Owns: []object.Object{&appsv1.Deployment{}}}
+	x := f.create("a", "there")
+	stop := f.start(kinds, build)
+	f.wait("a", "Ready True Healthy")
+	stop()
+	f.edit(x, "gone")
+	d := web(x)
+	steps := map[string]bool{}
+	armaturetest.Eventually(t, 60*time.Second, func() string {
+		stop := f.start(kinds, build)
+		defer stop()
+		time.Sleep(300 * time.Millisecond) // the life of a process that is killed again and again
+		err := f.Get(t.Context(), client.ObjectKeyFromObject(d), d)
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		steps[fmt.Sprint(*d.Spec.Replicas)] = true
+		return fmt.Sprintf("it is there with %d replicas, %v", *d.Spec.Replicas, err)
+	})
+	f.run(kinds, build)
+	f.wait("a", "Ready True Healthy")
+	t.Logf("seen with replicas %v before it was gone", steps)
 }

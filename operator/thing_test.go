@@ -129,6 +129,17 @@ func (f *fixture) run(kinds operator.Kinds, build builder) {
 // runWith is run with a change of how the operator reaches the server.
 func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest.Config)) {
 	f.Helper()
+	f.Cleanup(f.startWith(kinds, build, change))
+}
+
+// start is run with the means to end the operator earlier.
+func (f *fixture) start(kinds operator.Kinds, build builder) (stop func()) {
+	f.Helper()
+	return f.startWith(kinds, build, func(*rest.Config) {})
+}
+
+func (f *fixture) startWith(kinds operator.Kinds, build builder, change func(*rest.Config)) (stop func()) {
+	f.Helper()
 	cfg := f.cluster.Config()
 	change(cfg)
 	ctx, cancel := context.WithCancel(f.Context())
@@ -138,12 +149,12 @@ func (f *fixture) runWith(kinds operator.Kinds, build builder, change func(*rest
 			Name: f.name, Scheme: []func(*runtime.Scheme) error{addThings}, Controllers: []operator.Controller{operator.For(build, kinds)}, Former: f.former,
 		}, operator.Settings{Config: cfg, Namespaces: []string{f.ns}, Resync: 500 * time.Millisecond})
 	}()
-	f.Cleanup(func() {
+	return func() {
 		cancel()
 		if err := <-ended; err != nil {
 			f.Errorf("the operator ended with: %v", err)
 		}
-	})
+	}
 }
 
 func (f *fixture) create(name, value string) *thing {

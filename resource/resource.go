@@ -1,6 +1,8 @@
 package resource
 
 import (
+	"time"
+
 	"github.com/armature-go/armature/feature"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
@@ -61,11 +63,12 @@ type Declaration struct {
 	Mutations     []Mutation
 	Problems      []string // mistakes in the declaration itself
 
-	Guard   func() error                                      // nil error: go on; a wait holds back this and what follows
-	Render  func() (object.Object, error)                     // a fresh object: baseline and enabled mutations
-	Extract func(live object.Object) error                    // sets the cells in Writes
-	Health  func(live object.Object, op object.Op) kind.State // nil: the rule of the kind
-	Origin  func(path string) string                          // what put there what Render has at a path: "the baseline", `mutation "x"`; empty if it cannot tell
+	Guard   func() error                                                               // nil error: go on; a wait holds back this and what follows
+	Render  func() (object.Object, error)                                              // a fresh object: baseline and enabled mutations
+	Extract func(live object.Object) error                                             // sets the cells in Writes
+	Health  func(live object.Object, op object.Op) kind.State                          // nil: the rule of the kind
+	Drain   func(live object.Object, now time.Time) (changed object.Object, err error) // what comes before a deletion: a change to write, a wait, or neither; nil if nothing does
+	Origin  func(path string) string                                                   // what put there what Render has at a path: "the baseline", `mutation "x"`; empty if it cannot tell
 }
 
 // Mutation is the part of a mutation that can be shown.

@@ -1,6 +1,10 @@
 package resource
 
-import "github.com/armature-go/armature/object"
+import (
+	"time"
+
+	"github.com/armature-go/armature/object"
+)
 
 // Observed is somebody else's object, which is read and reported on.
 type Observed[T object.Object] struct {
@@ -51,7 +55,10 @@ func (o *Observed[T]) Declaration() Declaration {
 }
 
 // Removed is an object that should not exist.
-type Removed[T object.Object] struct{ base T }
+type Removed[T object.Object] struct {
+	base   T
+	drains []func(T, time.Time) error
+}
 
 // Remove declares that the object should not exist. It is deleted if it is the
 // owner's; somebody else's object of the same name is left alone.
@@ -62,7 +69,7 @@ func (r *Removed[T]) Declaration() Declaration {
 	if r == nil || object.IsNil(r.base) {
 		return Declaration{Mode: ModeRemove}
 	}
-	return Declaration{Object: r.base, Mode: ModeRemove, Participation: Required}
+	return Declaration{Object: r.base, Mode: ModeRemove, Participation: Required, Drain: drainer(r.drains)}
 }
 
 // Released is an object that is let go of.
