@@ -7,24 +7,24 @@ import (
 	"github.com/armature-go/armature/object"
 )
 
-// replicaSetPods: a ReplicaSet replaces no pods, so there is no rollout to wait for.
+// unrolled are the pods of what replaces none when its template changes, so that there
+// is no rollout to wait for.
+func unrolled(p pods, all int32) pods {
+	p.noun, p.surplus, p.rolledOut = "replicas", all-p.desired, true
+	return p
+}
+
 func replicaSetPods(r *appsv1.ReplicaSet) pods {
-	desired := replicas(r.Spec.Replicas)
-	p := pods{
-		controller: "ReplicaSet",
-		noun:       "replicas",
-		stale:      r.Status.ObservedGeneration < r.Generation,
-		desired:    desired,
-		ready:      r.Status.ReadyReplicas,
-		surplus:    r.Status.Replicas - desired,
-		rolledOut:  true,
-	}
+	failure := ""
 	for _, c := range r.Status.Conditions {
 		if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
-			p.failure = or(c.Message, string(c.Type)+": "+c.Reason)
+			failure = or(c.Message, string(c.Type)+": "+c.Reason)
 		}
 	}
-	return p
+	return unrolled(pods{
+		controller: "ReplicaSet", stale: r.Status.ObservedGeneration < r.Generation, failure: failure,
+		desired: replicas(r.Spec.Replicas), ready: r.Status.ReadyReplicas,
+	}, r.Status.Replicas)
 }
 
 func replicaSetHealth(r *appsv1.ReplicaSet, op object.Op) State { return replicaSetPods(r).health(op) }
@@ -34,24 +34,17 @@ func replicaSetRest(r *appsv1.ReplicaSet) State {
 	return scaledDown(replicaSetPods(r), r.Status.Replicas)
 }
 
-// replicationPods: what came before the ReplicaSet, and reports the same.
 func replicationPods(r *corev1.ReplicationController) pods {
-	desired := replicas(r.Spec.Replicas)
-	p := pods{
-		controller: "ReplicationController",
-		noun:       "replicas",
-		stale:      r.Status.ObservedGeneration < r.Generation,
-		desired:    desired,
-		ready:      r.Status.ReadyReplicas,
-		surplus:    r.Status.Replicas - desired,
-		rolledOut:  true,
-	}
+	failure := ""
 	for _, c := range r.Status.Conditions {
 		if c.Type == corev1.ReplicationControllerReplicaFailure && c.Status == corev1.ConditionTrue {
-			p.failure = or(c.Message, string(c.Type)+": "+c.Reason)
+			failure = or(c.Message, string(c.Type)+": "+c.Reason)
 		}
 	}
-	return p
+	return unrolled(pods{
+		controller: "ReplicationController", stale: r.Status.ObservedGeneration < r.Generation, failure: failure,
+		desired: replicas(r.Spec.Replicas), ready: r.Status.ReadyReplicas,
+	}, r.Status.Replicas)
 }
 
 func replicationHealth(r *corev1.ReplicationController, op object.Op) State {
