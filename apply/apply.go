@@ -8,13 +8,13 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
+	"github.com/armature-go/armature/resource"
 )
 
 // ComponentLabel is on every applied object; its value is the name of the
@@ -70,16 +70,17 @@ type Result struct {
 
 // Apply makes the object as desired for one component of the owner. Afterwards the
 // live object has the desired fields, the component label and a controller
-// reference to the owner; fields of others are kept. The desired object is not
-// changed. Where it is so already, and nothing of ours has drifted, no request is
-// made.
+// reference to the owner, or what another ownership asks for, if one is given; fields of
+// others are kept. The desired object is not changed; the owner, as it was read, gets our
+// finalizer where what is tracked needs that. Where all is so already, and nothing of ours
+// has drifted, no request is made.
 //
 // A [*condition.WaitError] means that the object cannot be there yet, a
-// [*condition.InvalidError] that desired itself is wrong, a [*ConflictError] that the
-// object is somebody else's, a [*DeniedError] that a right is missing. Nothing was
+// [*condition.InvalidError] that desired itself is wrong, a [*ShapeError] that it may not
+// refer to its owner, a [*ConflictError] that the object is somebody else's, a [*DeniedError] that a right is missing. Nothing was
 // changed in any of these cases.
-func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object) (Result, error) {
-	t, err := a.target(owner, component, desired)
+func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...resource.Ownership) (Result, error) {
+	t, err := a.target(owner, component, desired, how...)
 	if err != nil {
 		return Result{}, err
 	}
@@ -111,11 +112,16 @@ type target struct {
 	key      object.Key
 	tree     map[string]any // what is sent for desired, but for the UID
 	hash     hash           // of the tree
+	how      resource.Ownership
+	rival    string // the owner that decides what is in a shared object, if that is another one
 }
 
 // target makes ready what is to be done for a call.
-func (a *Applier) target(owner object.Object, component string, desired object.Object) (target, error) {
+func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...resource.Ownership) (target, error) {
 	t := target{owner: owner, desired: desired}
+	if len(how) > 0 {
+		t.how = how[0]
+	}
 	var err error
 	if t.key, err = object.KeyOf(a.client.Scheme(), desired); err != nil {
 		return target{}, err
@@ -124,6 +130,9 @@ func (a *Applier) target(owner object.Object, component string, desired object.O
 		return target{}, err
 	}
 	if t.ownerKey, err = object.KeyOf(a.client.Scheme(), owner); err != nil {
+		return target{}, err
+	}
+	if err := a.wellShaped(t); err != nil {
 		return target{}, err
 	}
 	if t.tree, err = a.payload(t, component); err != nil {
@@ -139,7 +148,7 @@ func (a *Applier) apply(ctx context.Context, t target) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	if seen == nil || !a.owns(t.owner, seen) || a.inherits(t.owner, seen) {
+	if seen == nil || !a.admits(t, seen) || a.inherits(t.owner, seen) {
 		return a.contact(ctx, t)
 	}
 	return a.update(ctx, t, seen)
@@ -155,11 +164,11 @@ func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
 	if seen == nil {
 		return a.create(ctx, t)
 	}
-	if !a.owns(t.owner, seen) && !mayAdopt(t, seen) {
+	if !a.admits(t, seen) && !a.mayAdopt(t, seen) {
 		return Result{}, a.conflict(t, seen)
 	}
 	if a.inherits(t.owner, seen) {
-		if err := a.inherit(ctx, t.key, seen, a.heirOf(t.owner)); err != nil {
+		if err := a.inherit(ctx, t.key, seen, a.heirOf(t.owner, seen)); err != nil {
 			return Result{}, err
 		}
 	}
@@ -174,6 +183,9 @@ const neverStored = "1"
 // to the server where there is none, and makes it refuse the apply (409) where
 // somebody was faster, so that nothing of theirs is touched.
 func (a *Applier) create(ctx context.Context, t target) (Result, error) {
+	if err := a.hold(ctx, t); err != nil {
+		return Result{}, err
+	}
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	u.SetResourceVersion(neverStored)
 	if err := a.send(ctx, u, client.FieldOwner(a.Manager(t.owner))); err != nil {
@@ -185,6 +197,9 @@ func (a *Applier) create(ctx context.Context, t target) (Result, error) {
 func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Result, error) {
 	if seen.GetDeletionTimestamp() != nil {
 		return Result{}, &condition.WaitError{Message: t.key.Short() + " is being deleted"}
+	}
+	if err := a.hold(ctx, t); err != nil {
+		return Result{}, err
 	}
 	var over fight // with somebody who wants what was declared before, and still is, otherwise
 	rec, known := a.records.get(t.owner.GetUID(), t.key)
@@ -205,7 +220,7 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 			return Result{}, cmp.Or(err, error(&condition.WaitError{Message: t.key.Short() + " is being replaced"}))
 		}
 	}
-	live, err := a.renew(ctx, t, seen.GetUID())
+	live, err := a.renew(ctx, a.facing(t, seen), seen.GetUID())
 	if err != nil {
 		return Result{}, err
 	}
@@ -237,7 +252,7 @@ func (a *Applier) payload(t target, component string) (map[string]any, error) {
 	}
 	labels[ComponentLabel] = component
 	u.SetLabels(labels)
-	u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(t.owner, t.ownerKey.GVK)))
+	t.mark(u)
 	return tree, nil
 }
 

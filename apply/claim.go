@@ -38,20 +38,32 @@ func Transform(controller string, former []string) func(any) (any, error) {
 	}
 }
 
-// owns reports whether the object is the owner's to apply: its controller
-// reference says so or, where that is missing, our field manager is on it.
+// owns reports whether the object is the owner's to apply: its controller reference
+// says so or, where that is missing, the mark of a tracked object or our field manager
+// that is on it.
 func (a *Applier) owns(owner, obj object.Object) bool {
 	if ref := metav1.GetControllerOf(obj); ref != nil {
 		return ref.UID == owner.GetUID()
 	}
-	return a.applied(owner, obj)
+	switch uid := obj.GetLabels()[OwnerMark]; uid {
+	case "", string(owner.GetUID()):
+		return a.applied(owner, obj) || a.signed(owner, obj)
+	default:
+		return a.left(owner, obj)
+	}
+}
+
+// signed reports whether both marks of a tracked object name the owner. The label alone
+// may be a copy: controllers give labels of one object to another.
+func (a *Applier) signed(owner, obj object.Object) bool {
+	key, err := object.KeyOf(a.client.Scheme(), owner)
+	return err == nil && tracks(owner, obj) && obj.GetAnnotations()[OwnerMark] == signature(key)
 }
 
 // deletable reports whether the object may be deleted on behalf of the owner,
 // which takes every mark that we leave.
 func (a *Applier) deletable(owner, obj object.Object) bool {
-	ref := metav1.GetControllerOf(obj)
-	return ref != nil && ref.UID == owner.GetUID() && obj.GetLabels()[ComponentLabel] != "" && a.applied(owner, obj)
+	return marked(owner, obj) && obj.GetLabels()[ComponentLabel] != "" && a.applied(owner, obj)
 }
 
 // applied reports whether our field manager is on the object.
@@ -60,9 +72,9 @@ func (a *Applier) applied(owner, obj object.Object) bool {
 }
 
 // mayAdopt reports whether the owner's user has consented to take over an object that
-// has no controller. What has one is never taken over.
-func mayAdopt(t target, seen object.Object) bool {
-	if metav1.GetControllerOf(seen) != nil {
+// nobody else claims. What somebody claims is never taken over.
+func (a *Applier) mayAdopt(t target, seen object.Object) bool {
+	if !a.adoptable(t, seen) {
 		return false
 	}
 	for name := range strings.SplitSeq(t.owner.GetAnnotations()[AdoptAnnotation], ",") {
@@ -73,13 +85,20 @@ func mayAdopt(t target, seen object.Object) bool {
 	return false
 }
 
+// adoptable reports whether the consent of the owner's user is all that it takes. It
+// says nothing about other namespaces, where others have their say.
+func (a *Applier) adoptable(t target, seen object.Object) bool {
+	home := t.owner.GetNamespace()
+	return !a.claimed(t.owner, seen) && (home == "" || t.key.Namespace == home)
+}
+
 // consent is what the annotation says about an object.
 func consent(key object.Key) string { return key.GVK.Kind + "/" + key.Name }
 
 // conflict is the error for an object that is not ours.
 func (a *Applier) conflict(t target, seen object.Object) error {
 	err := &ConflictError{Key: t.key, Holder: a.holder(seen, t.owner)}
-	if metav1.GetControllerOf(seen) == nil {
+	if a.adoptable(t, seen) {
 		err.Consent = fmt.Sprintf("annotate %s with %s=%s", t.ownerKey.Short(), AdoptAnnotation, consent(t.key))
 	}
 	return err
@@ -88,7 +107,13 @@ func (a *Applier) conflict(t target, seen object.Object) error {
 // holder names who else has a hand on the object; empty if nobody.
 func (a *Applier) holder(obj, owner object.Object) string {
 	if ref := metav1.GetControllerOf(obj); ref != nil && ref.UID != owner.GetUID() {
-		return ref.Kind + " " + ref.Name
+		return named(*ref)
+	}
+	if kind, name, ok := TrackedBy(obj); ok && !tracks(owner, obj) {
+		return kind.Kind + " " + name.String()
+	}
+	if others := a.sharers(owner, obj); len(others) > 0 {
+		return named(others[0])
 	}
 	var managers []string
 	for _, e := range obj.GetManagedFields() {
@@ -113,13 +138,17 @@ func entry(obj object.Object, manager, subresource string) *metav1.ManagedFields
 	return nil
 }
 
-// OwnerUIDs returns the UIDs of an object's controllers, at most one. It is the
-// index function behind [OwnerIndex].
+// OwnerUIDs returns the UIDs of all that an object names as its owners, by references
+// or by the mark of a tracked object. It is the index function behind [OwnerIndex].
 func OwnerUIDs(obj object.Object) []string {
-	if ref := metav1.GetControllerOf(obj); ref != nil {
-		return []string{string(ref.UID)}
+	var all []string
+	for _, ref := range obj.GetOwnerReferences() {
+		all = append(all, string(ref.UID))
 	}
-	return nil
+	if uid := obj.GetLabels()[OwnerMark]; uid != "" && !slices.Contains(all, uid) {
+		all = append(all, uid)
+	}
+	return all
 }
 
 // OwnerIndex is the name of the cache index that [Applier.Owned] lists by.

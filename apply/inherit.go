@@ -26,18 +26,17 @@ import (
 // heir is who takes over: a field manager, of the object itself or of its status.
 type heir struct {
 	manager, subresource string
+	living               []types.UID // other owners that are known to live, whom nobody succeeds
 }
 
-func (a *Applier) heirOf(owner object.Object) heir { return heir{manager: a.Manager(owner)} }
+func (a *Applier) heirOf(owner, obj object.Object) heir {
+	return heir{manager: a.Manager(owner), living: uids(obj.GetOwnerReferences())}
+}
 
-// inherits reports whether the object is the owner's by its controller reference and
-// has fields to take over.
+// inherits reports whether the object is the owner's by what is marked on it and has
+// fields to take over. Whoever else has a reference on it lives, and shares it.
 func (a *Applier) inherits(owner, obj object.Object) bool {
-	ref := metav1.GetControllerOf(obj)
-	if ref == nil || ref.UID != owner.GetUID() {
-		return false
-	}
-	return a.succeeds(obj, a.heirOf(owner))
+	return (marked(owner, obj) || a.left(owner, obj)) && a.succeeds(obj, a.heirOf(owner, obj))
 }
 
 func (a *Applier) succeeds(obj object.Object, h heir) bool {
@@ -54,7 +53,7 @@ func (a *Applier) isFormer(e metav1.ManagedFieldsEntry, h heir) bool {
 		return true
 	}
 	uid, ours := strings.CutPrefix(e.Manager, a.controller+"/")
-	return ours && h.subresource == "" && e.Operation == metav1.ManagedFieldsOperationApply && len(uid) == uidLength
+	return ours && h.subresource == "" && e.Operation == metav1.ManagedFieldsOperationApply && len(uid) == uidLength && !slices.Contains(h.living, types.UID(uid))
 }
 
 const uidLength = 36 // of a UUID

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/object"
+	"github.com/armature-go/armature/resource"
 )
 
 // Plan is what [Applier.Apply] would do to one object.
@@ -57,8 +58,8 @@ func (c FieldChange) String() string {
 // kind is not there yet or a webhook takes no dry run, the changes are computed from
 // what is desired alone. It fails where Apply would, and the error tells apart the
 // same.
-func (a *Applier) Plan(ctx context.Context, owner object.Object, component string, desired object.Object) (Plan, error) {
-	t, err := a.target(owner, component, desired)
+func (a *Applier) Plan(ctx context.Context, owner object.Object, component string, desired object.Object, how ...resource.Ownership) (Plan, error) {
+	t, err := a.target(owner, component, desired, how...)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -71,7 +72,7 @@ func (a *Applier) Plan(ctx context.Context, owner object.Object, component strin
 		return Plan{}, refusal(err, "get", t.key)
 	case seen == nil:
 		return a.planCreate(ctx, t, p)
-	case !a.owns(t.owner, seen) && !mayAdopt(t, seen):
+	case !a.admits(t, seen) && !a.mayAdopt(t, seen):
 		return Plan{}, a.conflict(t, seen)
 	}
 	return a.planUpdate(ctx, t, p, seen)
@@ -105,8 +106,11 @@ func (a *Applier) planUpdate(ctx context.Context, t target, p Plan, seen object.
 	p.Op = object.OpUpdated
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	u.SetUID(seen.GetUID())
-	err = a.send(ctx, u, client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership, client.DryRunAll)
+	t = a.facing(t, seen)
+	err = a.send(ctx, u, append(a.writer(t), client.DryRunAll)...)
 	switch {
+	case isRivalry(err):
+		return Plan{}, &ConflictError{Key: t.key, Holder: t.rival}
 	case apierrors.IsBadRequest(err):
 		return p.unverified(t, before, err.Error()), nil
 	case apierrors.IsInvalid(err) && len(object.Unions(t.key.GVK.GroupKind(), t.tree, before, refusedFields(err))) > 0:

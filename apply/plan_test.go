@@ -14,20 +14,25 @@ import (
 	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
+	"github.com/armature-go/armature/resource"
 )
 
 // planned is a plan on one line for each change, without the marks that every object
 // gets.
 func (f *fixture) planned(obj object.Object) string {
 	f.Helper()
-	p, err := f.applier.Plan(f.Context(), f.owner, "store", obj)
+	how := resource.Controlled
+	if obj.GetNamespace() != f.ns {
+		how = resource.Tracked
+	}
+	p, err := f.applier.Plan(f.Context(), f.owner, "store", obj, how)
 	f.must(err)
 	text := string(p.Op)
 	if p.Unverified != "" {
 		text += ", unverified"
 	}
 	for _, c := range p.Changes {
-		if !strings.Contains(c.Path, "ownerReferences") && !strings.Contains(c.Path, apply.ComponentLabel) {
+		if !strings.Contains(c.Path, "ownerReferences") && !strings.Contains(c.Path, apply.ComponentLabel) && !strings.Contains(c.Path, apply.OwnerMark) {
 			text += "\n" + c.String()
 		}
 	}

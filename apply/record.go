@@ -44,6 +44,7 @@ type record struct {
 	projection hash     // of what the program owns
 	exact      bool     // what is owned is what is declared, to the letter
 	neverSkip  bool     // what was sent cannot be seen in the object
+	tracked    bool     // garbage collection does not take it along with its owner
 
 	written  time.Time     // when we wrote; zero for an object that was found so
 	verified time.Time     // when the projection was last computed
@@ -122,6 +123,19 @@ func (r *records) drop(owner types.UID, key object.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.of[owner], key)
+}
+
+// tracked returns the keys of the owner's tracked objects.
+func (r *records) tracked(owner types.UID) []object.Key {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var keys []object.Key
+	for key, rec := range r.of[owner] {
+		if rec.tracked {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Forget drops everything that is remembered about an owner. Call it when the

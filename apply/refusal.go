@@ -69,7 +69,7 @@ func refusal(err error, verb string, key object.Key) error {
 	case delay(err) > 0:
 		return &condition.WaitError{Message: fmt.Sprintf("the API server is busy and asks to wait before %s %s", gerunds[verb], key.Short()), After: delay(err)}
 	case apierrors.IsForbidden(err):
-		return &DeniedError{Verb: verb, Resource: resource(err, key), Scope: scope(key), Cause: err}
+		return &DeniedError{Verb: verb, Resource: resourceOf(err, key), Scope: scope(key), Cause: err}
 	default:
 		return fmt.Errorf("%s %s: %w", gerunds[verb], key.Short(), err)
 	}
@@ -90,8 +90,8 @@ func scope(key object.Key) string {
 	return fmt.Sprintf("namespace %q", key.Namespace)
 }
 
-// resource names the resource as the server does, or by its kind.
-func resource(err error, key object.Key) string {
+// resourceOf names the resource as the server does, or by its kind.
+func resourceOf(err error, key object.Key) string {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
 		if d := status.Status().Details; d != nil && d.Kind != "" {

@@ -16,8 +16,8 @@ import (
 	"github.com/armature-go/armature/object"
 )
 
-// Delete deletes the object if it is the owner's: controller reference, component
-// label and field manager all say so. Only the name of obj is used. An object that
+// Delete deletes the object if it is the owner's: controller reference or mark, component
+// label and field manager all say so. One that the owner shares with others is released. Only the name of obj is used. An object that
 // does not exist, is being deleted already or is somebody else's is left as it is,
 // and no error; so is a kind that the cluster does not serve. Dependents go in the
 // background.
@@ -36,6 +36,9 @@ func (a *Applier) Delete(ctx context.Context, owner, obj object.Object) (Result,
 	if seen.GetDeletionTimestamp() != nil || !a.deletable(owner, seen) {
 		return Result{Op: object.OpNone, Live: seen}, nil
 	}
+	if shares(owner, seen) {
+		return a.leave(ctx, owner, key)
+	}
 	uid := seen.GetUID()
 	err = a.client.Delete(ctx, seen, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	switch {
@@ -48,8 +51,8 @@ func (a *Applier) Delete(ctx context.Context, owner, obj object.Object) (Result,
 	return Result{Op: object.OpDeleted, Live: seen}, nil
 }
 
-// Release takes the owner's reference and the component label off the object, so
-// that it outlives the owner. Only the name of obj is used; an object that does not
+// Release takes the owner's reference, or the marks of a tracked object, and the
+// component label off the object, so that it outlives the owner. Only the name of obj is used; an object that does not
 // exist or has no such reference is left as it is.
 func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result, error) {
 	key, err := object.KeyOf(a.client.Scheme(), obj)
@@ -60,15 +63,16 @@ func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result
 	if err != nil || seen == nil {
 		return Result{Op: object.OpNone}, err
 	}
-	at := indexOf(seen.GetOwnerReferences(), owner.GetUID())
-	if at < 0 {
+	var steps []patchStep
+	switch at := indexOf(seen.GetOwnerReferences(), owner.GetUID()); {
+	case len(a.sharers(owner, seen)) > 0 && shares(owner, seen):
+		return a.leave(ctx, owner, key)
+	case at >= 0:
+		steps = releaseReference(owner, seen, at)
+	case tracks(owner, seen):
+		steps = releaseMarks(owner, seen)
+	default:
 		return Result{Op: object.OpNone, Live: seen}, nil
-	}
-	ref := fmt.Sprintf("/metadata/ownerReferences/%d", at)
-	steps := []patchStep{
-		{Op: "test", Path: "/metadata/uid", Value: seen.GetUID()},
-		{Op: "test", Path: ref + "/uid", Value: owner.GetUID()},
-		{Op: "remove", Path: ref},
 	}
 	if _, labelled := seen.GetLabels()[ComponentLabel]; labelled {
 		steps = append(steps, patchStep{Op: "remove", Path: "/metadata/labels/armature.dev~1component"})
@@ -80,8 +84,8 @@ func (a *Applier) Release(ctx context.Context, owner, obj object.Object) (Result
 	return Result{Op: object.OpReleased, Live: seen}, nil
 }
 
-// Owned lists the owner's objects of the given kinds from the cache: those that
-// [Applier.Delete] would delete. The cache needs the index [OwnerIndex].
+// Owned lists the owner's objects of the given kinds from the cache, in all namespaces
+// that it has: those that [Applier.Delete] would delete or release. The cache needs the index [OwnerIndex].
 func (a *Applier) Owned(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) ([]object.Object, error) {
 	var owned []object.Object
 	for _, gvk := range kinds {
@@ -89,7 +93,7 @@ func (a *Applier) Owned(ctx context.Context, owner object.Object, kinds []schema
 		if err != nil {
 			return nil, err
 		}
-		err = a.client.List(ctx, list, client.InNamespace(owner.GetNamespace()), client.MatchingFields{OwnerIndex: string(owner.GetUID())})
+		err = a.client.List(ctx, list, client.MatchingFields{OwnerIndex: string(owner.GetUID())})
 		if meta.IsNoMatchError(err) {
 			continue
 		}
@@ -107,6 +111,43 @@ func (a *Applier) Owned(ctx context.Context, owner object.Object, kinds []schema
 		}
 	}
 	return owned, nil
+}
+
+// Tracked lists those of the objects of [Applier.Owned] that garbage collection does not
+// take along with the owner. What this process has made, and the cache does not show yet,
+// is looked for live.
+func (a *Applier) Tracked(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) ([]object.Object, error) {
+	owned, err := a.Owned(ctx, owner, kinds)
+	if err != nil {
+		return nil, err
+	}
+	shown := map[object.Key]bool{}
+	var tracked []object.Object
+	for _, obj := range owned {
+		key, err := object.KeyOf(a.client.Scheme(), obj)
+		if err != nil {
+			return nil, err
+		}
+		if tracks(owner, obj) {
+			shown[key] = true
+			tracked = append(tracked, obj)
+		}
+	}
+	for _, key := range a.records.tracked(owner.GetUID()) {
+		if shown[key] {
+			continue
+		}
+		live, err := a.read(ctx, a.live, key)
+		switch {
+		case err != nil:
+			return nil, err
+		case live != nil && tracks(owner, live) && a.deletable(owner, live):
+			tracked = append(tracked, live)
+		default:
+			a.records.drop(owner.GetUID(), key)
+		}
+	}
+	return tracked, nil
 }
 
 func (a *Applier) list(gvk schema.GroupVersionKind) (client.ObjectList, error) {
@@ -136,19 +177,25 @@ type patchStep struct {
 // patch sends a small guarded patch to the named object: its tests make the server
 // refuse it where the object is not what was seen. The subresource is empty or status.
 func (a *Applier) patch(ctx context.Context, key object.Key, subresource string, steps []patchStep) error {
+	_, err := a.patched(ctx, key, subresource, steps)
+	return err
+}
+
+// patched is patch, with the object that the server answers.
+func (a *Applier) patched(ctx context.Context, key object.Key, subresource string, steps []patchStep) (object.Object, error) {
 	raw, err := json.Marshal(steps)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target, err := object.Blank(a.client.Scheme(), key.GVK)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target.SetName(key.Name)
 	target.SetNamespace(key.Namespace)
 	patch := client.RawPatch(types.JSONPatchType, raw)
 	if subresource == "" {
-		return a.client.Patch(ctx, target, patch, client.FieldOwner(a.controller))
+		return target, a.client.Patch(ctx, target, patch, client.FieldOwner(a.controller))
 	}
-	return a.client.SubResource(subresource).Patch(ctx, target, patch, client.FieldOwner(a.controller))
+	return target, a.client.SubResource(subresource).Patch(ctx, target, patch, client.FieldOwner(a.controller))
 }

@@ -19,7 +19,7 @@ import (
 // patch: an apply can add a member, and never take another one away.
 func (a *Applier) renew(ctx context.Context, t target, uid types.UID) (*unstructured.Unstructured, error) {
 	live, err := a.force(ctx, t, uid)
-	if !apierrors.IsInvalid(err) || isGone(err) {
+	if !apierrors.IsInvalid(err) || isGone(err) || t.rival != "" {
 		return live, err
 	}
 	repaired, failed := a.repair(ctx, t, uid, refusedFields(err))
@@ -32,11 +32,24 @@ func (a *Applier) renew(ctx context.Context, t target, uid types.UID) (*unstruct
 	return a.force(ctx, t, uid)
 }
 
-// force applies a target, whoever owns its fields. The UID is a precondition.
+// force applies a target, whoever owns its fields, unless that is an owner which shares
+// them and comes first. The UID is a precondition.
 func (a *Applier) force(ctx context.Context, t target, uid types.UID) (*unstructured.Unstructured, error) {
 	live := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	live.SetUID(uid)
-	return live, a.send(ctx, live, client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership)
+	err := a.send(ctx, live, a.writer(t)...)
+	if isRivalry(err) {
+		err = &ConflictError{Key: t.key, Holder: t.rival}
+	}
+	return live, err
+}
+
+// writer is as whom a target is applied to an object that exists.
+func (a *Applier) writer(t target) []client.ApplyOption {
+	if t.rival != "" {
+		return []client.ApplyOption{client.FieldOwner(a.Manager(t.owner))}
+	}
+	return []client.ApplyOption{client.FieldOwner(a.Manager(t.owner)), client.ForceOwnership}
 }
 
 // refusedFields are the fields that the server named in a refusal.

@@ -40,7 +40,7 @@ func (a *Applier) ApplyStatus(ctx context.Context, owner object.Object, status m
 	if err != nil {
 		return nil, err
 	}
-	if heir := (heir{a.StatusManager(), "status"}); a.succeeds(owner, heir) {
+	if heir := (heir{manager: a.StatusManager(), subresource: "status"}); a.succeeds(owner, heir) {
 		if owner, err = a.inheritStatus(ctx, key, owner, heir); err != nil || owner == nil {
 			return nil, err
 		}

@@ -38,7 +38,7 @@ func (p *pass) prune(ctx context.Context, components []Component, reports []Repo
 		switch {
 		case err != nil:
 			errs = append(errs, err)
-		case res.Op == object.OpDeleted:
+		case res.Op != object.OpNone:
 			changes = append(changes, Change{Object: res.Live, Key: key, Op: res.Op, Cause: "it is no longer rendered"})
 		}
 	}

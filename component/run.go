@@ -340,6 +340,9 @@ func (r *run) drain(ctx context.Context, e entry) error {
 	if e.Drain == nil || live == nil || live.GetDeletionTimestamp() != nil {
 		return nil
 	}
+	if metav1.GetControllerOf(live) == nil && len(live.GetOwnerReferences()) > 1 { // it stays, for others who share it
+		return nil
+	}
 	changed, err := e.Drain(live, r.pass.env.now())
 	if wait, ok := errors.AsType[*condition.WaitError](err); ok {
 		return &condition.WaitError{Reason: wait.Reason, Message: e.key.Short() + ": " + wait.Message, After: wait.After}

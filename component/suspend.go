@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
@@ -95,6 +96,9 @@ func (r *run) suspension(e entry) (kind.Suspension, bool) {
 
 func (r *run) suspendOne(ctx context.Context, e entry, rule kind.Suspension) (kind.State, error) {
 	live, exists := r.pass.owned[e.key]
+	if e.Ownership == resource.Shared { // others may need it as it is
+		return r.leave(ctx, e)
+	}
 	switch {
 	case !exists && rule.How == kind.Delete:
 		return kind.State{Reason: condition.Suspended, Message: "it is deleted"}, nil
@@ -115,6 +119,9 @@ func (r *run) suspendOne(ctx context.Context, e entry, rule kind.Suspension) (ki
 		return kind.State{}, &condition.WaitError{Message: fmt.Sprintf("%s: waiting for data %s to suspend it", e.key.Short(), missing)}
 	default:
 		rested, err := r.rest(ctx, e, rule)
+		if conflict, ok := errors.AsType[*apply.ConflictError](err); ok {
+			return kind.State{Reason: condition.Suspended, Message: "it belongs to " + conflict.Holder + " and is left alone"}, nil
+		}
 		if err != nil {
 			return kind.State{}, err
 		}
@@ -133,6 +140,16 @@ func (r *run) suspendOne(ctx context.Context, e entry, rule kind.Suspension) (ki
 	return state, nil
 }
 
+// leave takes the owner off an object that it shares; the last owner deletes it.
+func (r *run) leave(ctx context.Context, e entry) (kind.State, error) {
+	res, err := r.pass.env.Applier.Delete(ctx, r.pass.owner, e.Object)
+	if err != nil {
+		return kind.State{}, err
+	}
+	r.changed(e.key, res, "the component is suspended")
+	return kind.State{Reason: condition.Suspended, Message: "it is left to its other owners"}, nil
+}
+
 // rest applies the object in its resting form.
 func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.Object, error) {
 	desired, err := e.render()
@@ -144,7 +161,7 @@ func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.O
 			return nil, fmt.Errorf("suspending %s: %w", e.key.Short(), err)
 		}
 	}
-	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired)
+	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, e.Ownership)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
@@ -14,8 +15,8 @@ import (
 )
 
 // Validate looks for mistakes that the author of the components made, all of them
-// at once. The error is a join of [*condition.InvalidError]; nothing is read or
-// written.
+// at once. The error is a join of [*condition.InvalidError], some of them wrapped in an
+// [*apply.ShapeError]; nothing is read or written.
 func Validate(env Env, owner Owner, components []Component) error {
 	env.Kinds = env.kinds()
 	v := validator{env: env, owner: owner, names: map[string]bool{}, conditions: map[string]string{}, objects: map[object.Key]string{}}
@@ -111,7 +112,7 @@ func (v *validator) resource(l *list, n int, r Resource) {
 		v.identity(field, l, d.Mode, key)
 	}
 	v.declared(field, d.Mode, key)
-	v.namespace(field, d.Mode, key)
+	v.namespace(field, d, key)
 	for _, problem := range d.Problems {
 		v.add(field, problem, "")
 	}
@@ -149,7 +150,7 @@ func (v *validator) declared(field string, mode resource.Mode, key object.Key) {
 	v.add(field, fmt.Sprintf("kind %s (%s) is not declared", key.GVK.Kind, key.GVK.GroupVersion()), "add it to operator.Kinds."+list)
 }
 
-func (v *validator) namespace(field string, mode resource.Mode, key object.Key) {
+func (v *validator) namespace(field string, d resource.Declaration, key object.Key) {
 	home := v.owner.GetNamespace()
 	fix := fmt.Sprintf("set its namespace to %q", home)
 	if home == "" {
@@ -161,14 +162,16 @@ func (v *validator) namespace(field string, mode resource.Mode, key object.Key) 
 		v.add(field, fmt.Sprintf("it has namespace %q, and its kind is cluster-scoped", key.Namespace), "leave its namespace empty")
 	case row.Scope == kind.Namespaced && key.Namespace == "":
 		v.add(field, "it has no namespace", fix)
-	case home == "" || key.Namespace == home:
-	case key.Namespace == "" && mode == resource.ModeObserve: // cluster-scoped objects may be looked at
+	case home == "" || key.Namespace == home || d.Ownership == resource.Tracked:
+	case key.Namespace == "" && d.Mode == resource.ModeObserve: // cluster-scoped objects may be looked at
 	case row.Scope == kind.Cluster:
-		v.add(field, "it is cluster-scoped, and its owner is not, so that it cannot own it", "observe it, or leave it to a cluster-scoped owner")
+		v.problems = append(v.problems, apply.NewShapeError(field, key, apply.ClusterScoped, home))
 	case key.Namespace == "":
-		v.add(field, "it has no namespace, and its owner cannot own what is cluster-scoped", fix)
-	default:
+		v.add(field, "it has no namespace, and its owner cannot own what is cluster-scoped", fix+", or let it be tracked: resource.Manage(…).Tracked()")
+	case d.Mode == resource.ModeObserve:
 		v.add(field, fmt.Sprintf("it is in namespace %q, and its owner in %q", key.Namespace, home), fix)
+	default:
+		v.problems = append(v.problems, apply.NewShapeError(field, key, apply.OtherNamespace, home))
 	}
 }
 

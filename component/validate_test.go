@@ -99,7 +99,7 @@ var mistakes = []struct {
 	{"also to remove it", []Component{with("web", resource.Remove(secret("a")))}, `component "web", Secret a: kind Secret (v1) is not declared; add it to operator.Kinds.Owns`},
 	{"also to let go of it", []Component{with("web", resource.Release(secret("a")))}, `component "web", Secret a: kind Secret (v1) is not declared; add it to operator.Kinds.Owns`},
 	{"a kind that may not even be read", []Component{with("web", resource.Observe(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a"}}))}, `component "web", Pod a: kind Pod (v1) is not declared; add it to operator.Kinds.Reads`},
-	{"an object in a foreign namespace", []Component{with("web", resource.Manage(in("bank", config("a"))))}, `component "web", ConfigMap a: it is in namespace "bank", and its owner in "shop"; set its namespace to "shop"`},
+	{"an object in a foreign namespace", []Component{with("web", resource.Manage(in("bank", config("a"))))}, `component "web", ConfigMap a: it is in namespace "bank", and its owner in "shop"; set its namespace to "shop", or let it be tracked: resource.Manage(…).Tracked()`},
 	{"also to observe it", []Component{with("web", resource.Observe(in("bank", secret("a"))))}, `component "web", Secret a: it is in namespace "bank", and its owner in "shop"; set its namespace to "shop"`},
 	{"an object without a namespace", []Component{with("web", resource.Manage(in("", config("a"))))}, `component "web", ConfigMap a: it has no namespace; set its namespace to "shop"`},
 	{"also to observe it, which needs one", []Component{with("web", resource.Observe(in("", secret("a"))))}, `component "web", Secret a: it has no namespace; set its namespace to "shop"`},
@@ -213,6 +213,9 @@ func TestValidateAccepts(t *testing.T) {
 		{"one that a component manages and another observes", newShop(), []Component{with("web", resource.Manage(config("a"))), with("db", resource.Observe(config("a")))}},
 		{"and the other way around", newShop(), []Component{with("db", resource.Observe(config("a"))), with("web", resource.Manage(config("a")))}},
 		{"two objects of one name", newShop(), []Component{with("web", resource.Manage(config("a")), resource.Observe(secret("a")))}},
+		{"objects that are tracked, wherever they are", newShop(), []Component{with("web",
+			resource.Manage(in("bank", config("a"))).Tracked(), resource.Manage(config("b")).Tracked(), resource.Remove(in("bank", config("c"))).Tracked(), resource.Release(in("bank", config("d"))).Tracked(),
+		)}},
 		{"a cluster-scoped object to look at", newShop(), []Component{with("web", resource.Observe(ns("a")))}},
 		{"a cluster-scoped owner of anything", cluster(), []Component{with("web", resource.Observe(ns("a")), resource.Manage(config("a")), resource.Manage(in("bank", config("a"))))}},
 		{"a reader after its producer", newShop(), []Component{with("web", producer("a"), consumer("b"), consumer("c"))}},
@@ -255,9 +258,9 @@ func TestValidateScopes(t *testing.T) {
 		in    Resource
 		want  string
 	}{
-		{"a namespace of its own", newShop(), resource.Manage(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}), `component "web", Namespace a: it is cluster-scoped, and its owner is not, so that it cannot own it; observe it, or leave it to a cluster-scoped owner`},
+		{"a namespace of its own", newShop(), resource.Manage(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "a"}}), `component "web", Namespace a: it is cluster-scoped, and its owner is not, so that it cannot own it; observe it, leave it to a cluster-scoped owner, or let it be tracked: resource.Manage(…).Tracked()`},
 		{"an object that has to be somewhere", cluster, resource.Manage(in("", config("a"))), `component "web", ConfigMap a: it has no namespace`},
-		{"a kind of which nothing is known", newShop(), resource.Manage(nobody), `component "web", Widget a: it has no namespace, and its owner cannot own what is cluster-scoped; set its namespace to "shop"`},
+		{"a kind of which nothing is known", newShop(), resource.Manage(nobody), `component "web", Widget a: it has no namespace, and its owner cannot own what is cluster-scoped; set its namespace to "shop", or let it be tracked: resource.Manage(…).Tracked()`},
 		{"which may be fine elsewhere", cluster, resource.Manage(nobody), "<nil>"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

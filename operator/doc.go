@@ -12,6 +12,10 @@
 // instead of starting a watch behind the author's back. An object that is only
 // looked at is watched by its name, which needs no right to list its namespace.
 //
+// An owner that is being deleted makes nothing any more. Where it has tracked objects
+// (resource.Manage(…).Tracked()) they are deleted first, the last declared before the
+// others, and a finalizer keeps the owner until they are gone.
+//
 // The package writes events, leases and nothing else; objects and status are
 // written by package apply.
 package operator

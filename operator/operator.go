@@ -106,7 +106,7 @@ func Run(ctx context.Context, opts Options, settings Settings) error {
 	}
 	indexed := map[schema.GroupVersionKind]bool{}
 	for _, c := range opts.Controllers {
-		if err := c.addTo(ctx, mgr, opts, indexed); err != nil {
+		if err := c.addTo(ctx, mgr, opts, settings.Namespaces, indexed); err != nil {
 			return err
 		}
 	}
@@ -183,8 +183,8 @@ func (e *NoClusterError) Error() string {
 
 func (e *NoClusterError) Unwrap() error { return e.Cause }
 
-// addTo sets the controller up in a manager.
-func (c Controller) addTo(ctx context.Context, mgr manager.Manager, opts Options, indexed map[schema.GroupVersionKind]bool) error {
+// addTo sets the controller up in a manager that watches the given namespaces, or all.
+func (c Controller) addTo(ctx context.Context, mgr manager.Manager, opts Options, namespaces []string, indexed map[schema.GroupVersionKind]bool) error {
 	owner := c.owner()
 	gvk, err := object.GVK(mgr.GetScheme(), owner)
 	if err != nil {
@@ -201,6 +201,7 @@ func (c Controller) addTo(ctx context.Context, mgr manager.Manager, opts Options
 	if err != nil {
 		return err
 	}
+	r.changes.namespaces = namespaces
 	b := ctrl.NewControllerManagedBy(mgr).Named(opts.Name + "-" + gvk.Kind).For(owner)
 	for _, kind := range r.env.Owns {
 		obj, err := object.Blank(mgr.GetScheme(), kind)

@@ -102,12 +102,15 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 	}
 	changes := r.changes.count(req.NamespacedName) // before anything is read
 	err := r.client.Get(ctx, req.NamespacedName, owner)
-	if apierrors.IsNotFound(err) || err == nil && owner.GetDeletionTimestamp() != nil { // garbage collection removes what it owns
+	if apierrors.IsNotFound(err) {
 		r.forget(req.NamespacedName)
 		return ctrl.Result{}, nil
 	}
 	if err != nil {
 		return ctrl.Result{}, err
+	}
+	if owner.GetDeletionTimestamp() != nil {
+		return r.end(ctx, req.NamespacedName, owner)
 	}
 	mem := r.recall(req.NamespacedName, owner)
 	saw := sight{version: owner.GetResourceVersion(), changes: changes}
@@ -124,6 +127,7 @@ func (r *reconciler) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resu
 		r.recorder.Eventf(owner, nil, "Warning", string(condition.Error), "Reconcile", "%s", err)
 		return ctrl.Result{}, err
 	}
+	read.SetResourceVersion(owner.GetResourceVersion()) // the pass may have changed our finalizer
 	r.report(ctx, read, res, mem)
 	wrote, after, err := r.writeStatus(ctx, read, res, mem)
 	if err := errors.Join(res.Err, err); err != nil {
@@ -163,6 +167,7 @@ func (r *reconciler) pass(ctx context.Context, name types.NamespacedName, owner 
 	if res.Err == nil {
 		r.watches.keep(name, used.keys())
 	}
+	r.relieve(ctx, owner, components, &res)
 	return res, nil
 }
 

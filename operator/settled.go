@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/component"
 )
 
@@ -41,6 +41,8 @@ type sight struct {
 // changes counts for each owner what was seen to change. It is safe for concurrent
 // use.
 type changes struct {
+	namespaces []string // that owners are watched in; none means all
+
 	mu sync.Mutex
 	of map[types.NamespacedName]uint64
 }
@@ -76,22 +78,16 @@ func (c *changes) forget(owner types.NamespacedName) {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// ownedBy asks for a pass of the owner, of the given kind, of whatever object there is
+// ownedBy asks for a pass of the owners, of the given kind, of whatever object there is
 // news of, and notes what is a change.
 func (c *changes) ownedBy(owner *meta.RESTMapping) handler.EventHandler {
 	news := func(obj client.Object, changed bool, q queue) {
-		ref := metav1.GetControllerOf(obj)
-		if ref == nil || schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() != owner.GroupVersionKind.GroupKind() {
-			return
+		for _, name := range c.owners(obj, owner) {
+			if changed {
+				c.note(name)
+			}
+			q.Add(reconcile.Request{NamespacedName: name})
 		}
-		name := types.NamespacedName{Name: ref.Name}
-		if owner.Scope.Name() == meta.RESTScopeNameNamespace {
-			name.Namespace = obj.GetNamespace()
-		}
-		if changed {
-			c.note(name)
-		}
-		q.Add(reconcile.Request{NamespacedName: name})
 	}
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { news(e.Object, true, q) },
@@ -105,6 +101,29 @@ func (c *changes) ownedBy(owner *meta.RESTMapping) handler.EventHandler {
 		DeleteFunc:  func(_ context.Context, e event.DeleteEvent, q queue) { news(e.Object, true, q) },
 		GenericFunc: func(_ context.Context, e event.GenericEvent, q queue) { news(e.Object, true, q) },
 	}
+}
+
+// owners are the names of the owners, of the given kind, that an object says it has.
+func (c *changes) owners(obj client.Object, owner *meta.RESTMapping) []types.NamespacedName {
+	var names []types.NamespacedName
+	for _, ref := range obj.GetOwnerReferences() {
+		if schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind() != owner.GroupVersionKind.GroupKind() {
+			continue
+		}
+		name := types.NamespacedName{Name: ref.Name}
+		if owner.Scope.Name() == meta.RESTScopeNameNamespace {
+			name.Namespace = obj.GetNamespace()
+		}
+		names = append(names, name)
+	}
+	kind, name, ok := apply.TrackedBy(obj)
+	switch {
+	case !ok, kind != owner.GroupVersionKind.GroupKind(), (name.Namespace == "") != (owner.Scope.Name() == meta.RESTScopeNameRoot):
+		return names
+	case name.Namespace != "" && len(c.namespaces) > 0 && !slices.Contains(c.namespaces, name.Namespace): // another instance's
+		return names
+	}
+	return append(names, name)
 }
 
 // settle remembers what a pass saw that changed nothing. After is when to look again

@@ -23,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/armaturetest"
 	"github.com/armature-go/armature/component"
 	"github.com/armature-go/armature/object"
@@ -207,6 +208,15 @@ func TestChangesAreNotedForTheOwnerOfAnObject(t *testing.T) {
 		return cm
 	}
 	ours, other := child("Thing", "a"), child("Thing", "b")
+	tracked := func(by string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: "far", Name: "cm", Labels: map[string]string{apply.OwnerMark: "uid"}, Annotations: map[string]string{apply.OwnerMark: by},
+		}}
+	}
+	shared := child("", "")
+	for _, name := range []string{"a", "b"} {
+		shared.OwnerReferences = append(shared.OwnerReferences, metav1.OwnerReference{APIVersion: "test.armature.dev/v1", Kind: "Thing", Name: name})
+	}
 	update := func(from, to client.Object) func(handler.EventHandler, queue) {
 		return func(h handler.EventHandler, q queue) {
 			h.Update(t.Context(), event.UpdateEvent{ObjectOld: from, ObjectNew: to}, q)
@@ -230,10 +240,17 @@ func TestChangesAreNotedForTheOwnerOfAnObject(t *testing.T) {
 		{"let go", meta.RESTScopeNamespace, update(ours, child("", "")), "1 0 [ns/a]"},
 		{"of another kind", meta.RESTScopeNamespace, update(child("Other", "a"), child("Other", "a")), "0 0 []"},
 		{"of a cluster-scoped owner", meta.RESTScopeRoot, update(child("Thing", "a"), ours), "0 0 [/a]"},
+		{"shared", meta.RESTScopeNamespace, update(shared, shared.DeepCopy()), "2 2 [ns/a ns/b]"},
+		{"tracked", meta.RESTScopeNamespace, update(tracked("Thing.test.armature.dev/ns/a"), tracked("Thing.test.armature.dev/ns/b")), "1 1 [ns/a ns/b]"},
+		{"tracked by a cluster-scoped owner", meta.RESTScopeRoot, update(child("", ""), tracked("Thing.test.armature.dev//a")), "0 0 [/a]"},
+		{"tracked by another kind", meta.RESTScopeNamespace, update(child("", ""), tracked("Thing.example.com/ns/a")), "0 0 []"},
+		{"tracked where nobody watches", meta.RESTScopeNamespace, update(child("", ""), tracked("Thing.test.armature.dev/other/a")), "0 0 []"},
+		{"tracked by something of the wrong scope", meta.RESTScopeNamespace, update(child("", ""), tracked("Thing.test.armature.dev//a")), "0 0 []"},
+		{"tracked by nonsense", meta.RESTScopeNamespace, update(child("", ""), tracked("a")), "0 0 []"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := &changes{}
+			c := &changes{namespaces: []string{"ns"}}
 			a, b := types.NamespacedName{Namespace: "ns", Name: "a"}, types.NamespacedName{Namespace: "ns", Name: "b"}
 			c.count(a)
 			c.count(b)

@@ -21,6 +21,7 @@ type Managed[T object.Object] struct {
 	outputs       []Output[T]
 	health        func(T, object.Op) kind.State
 	problems      []string
+	ownership     Ownership
 }
 
 type mutation[T object.Object] struct {
@@ -103,6 +104,7 @@ func (m *Managed[T]) Declaration() Declaration {
 		Mode:          ModeManage,
 		Gate:          feature.All(m.gates...),
 		Participation: m.participation,
+		Ownership:     m.ownership,
 		Problems:      slices.Concat(mistaken(m.mutations), m.problems, mute(m.outputs)),
 		Guard:         m.guard,
 		Render:        m.render,

@@ -245,6 +245,10 @@ func TestDeclaration(t *testing.T) {
 		{"or is waited for", resource.Observe(base).BlockOnAbsence(), "observe required, gate on: absence blocks"},
 		{"or may be missing", resource.Observe(base).IgnoreIfAbsent().Extract(size), "observe required, gate on: absence ignored writes size"},
 		{"the last word on absence counts", resource.Observe(base).IgnoreIfAbsent().BlockOnAbsence(), "observe required, gate on: absence blocks"},
+		{"it is tracked", resource.Manage(base).Tracked().Tracked(), "manage required, gate on: renders tracked"},
+		{"it is shared", resource.Manage(base).Shared(), "manage required, gate on: renders shared"},
+		{"what is removed may be tracked", resource.Remove(base).Tracked(), "remove required, gate on: tracked"},
+		{"and what is released", resource.Release(base).Tracked(), "release required, gate on: tracked"},
 		{"a removed object is only named", resource.Remove(base), "remove required, gate on:"},
 		{"and so is a released one", resource.Release(base), "release required, gate on:"},
 	} {
@@ -283,6 +287,9 @@ func describe(d resource.Declaration) string {
 	if d.Render != nil && d.Guard != nil {
 		words = append(words, "renders")
 	}
+	if d.Ownership != resource.Controlled {
+		words = append(words, string(d.Ownership))
+	}
 	for _, m := range d.Mutations {
 		words = append(words, m.Name+state(m.Gate))
 	}
@@ -314,6 +321,7 @@ func TestProblems(t *testing.T) {
 		{"a guard without a function", resource.Manage(settings()).Guard(nil), []string{"a guard has no function"}},
 		{"an output without a function", resource.Manage(settings()).Extract(resource.Into[*corev1.ConfigMap](cell, nil)), []string{`no function extracts data "size"`}},
 		{"an observed one too", resource.Observe(settings()).Extract(resource.Into[*corev1.ConfigMap](cell, nil)), []string{`no function extracts data "size"`}},
+		{"two ownerships", resource.Manage(settings()).Shared().Tracked(), []string{"it is both shared and tracked"}},
 		{"all at once", resource.Manage(settings()).Mutate("", on, nil).Guard(nil), []string{"a mutation has no name", `mutation "" has no function`, "a guard has no function"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

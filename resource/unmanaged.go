@@ -56,8 +56,9 @@ func (o *Observed[T]) Declaration() Declaration {
 
 // Removed is an object that should not exist.
 type Removed[T object.Object] struct {
-	base   T
-	drains []func(T, time.Time) error
+	base      T
+	ownership Ownership
+	drains    []func(T, time.Time) error
 }
 
 // Remove declares that the object should not exist. It is deleted if it is the
@@ -69,11 +70,14 @@ func (r *Removed[T]) Declaration() Declaration {
 	if r == nil || object.IsNil(r.base) {
 		return Declaration{Mode: ModeRemove}
 	}
-	return Declaration{Object: r.base, Mode: ModeRemove, Participation: Required, Drain: drainer(r.drains)}
+	return Declaration{Object: r.base, Mode: ModeRemove, Participation: Required, Ownership: r.ownership, Drain: drainer(r.drains)}
 }
 
 // Released is an object that is let go of.
-type Released[T object.Object] struct{ base T }
+type Released[T object.Object] struct {
+	base      T
+	ownership Ownership
+}
 
 // Release declares that the object is no longer the owner's. It stays as it is,
 // and outlives the owner.
@@ -84,5 +88,5 @@ func (r *Released[T]) Declaration() Declaration {
 	if r == nil || object.IsNil(r.base) {
 		return Declaration{Mode: ModeRelease}
 	}
-	return Declaration{Object: r.base, Mode: ModeRelease, Participation: Required}
+	return Declaration{Object: r.base, Mode: ModeRelease, Participation: Required, Ownership: r.ownership}
 }
