@@ -14,7 +14,6 @@ import (
 
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // ComponentLabel is on every applied object; its value is the name of the
@@ -79,7 +78,7 @@ type Result struct {
 // [*condition.InvalidError] that desired itself is wrong, a [*ShapeError] that it may not
 // refer to its owner, a [*ConflictError] that the object is somebody else's, a [*DeniedError] that a right is missing. Nothing was
 // changed in any of these cases.
-func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...resource.Ownership) (Result, error) {
+func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Ownership) (Result, error) {
 	t, err := a.target(owner, component, desired, how...)
 	if err != nil {
 		return Result{}, err
@@ -112,12 +111,12 @@ type target struct {
 	key      object.Key
 	tree     map[string]any // what is sent for desired, but for the UID
 	hash     hash           // of the tree
-	how      resource.Ownership
+	how      object.Ownership
 	rival    string // the owner that decides what is in a shared object, if that is another one
 }
 
 // target makes ready what is to be done for a call.
-func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...resource.Ownership) (target, error) {
+func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...object.Ownership) (target, error) {
 	t := target{owner: owner, desired: desired}
 	if len(how) > 0 {
 		t.how = how[0]

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 const (
@@ -89,7 +88,7 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 	a.records.put(t.owner.GetUID(), t.key, record{
 		uid: seen.GetUID(), resourceVersion: seen.GetResourceVersion(), desired: t.hash,
 		apiVersion: own.APIVersion, fields: fieldsHash(own), program: program, projection: view.project(live),
-		exact: true, verified: a.now(), patience: patience(t.key), tracked: t.how == resource.Tracked,
+		exact: true, verified: a.now(), patience: patience(t.key), tracked: t.how == object.Tracked,
 	})
 	return true, nil
 }
@@ -105,7 +104,7 @@ func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstru
 	rec := record{
 		uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(root), desired: t.hash,
 		written: a.now(), verified: a.now(), patience: patience(t.key), neverSkip: true, fight: over,
-		tracked: t.how == resource.Tracked,
+		tracked: t.how == object.Tracked,
 	}
 	if program != nil && !program.opaque {
 		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsHash(own), program

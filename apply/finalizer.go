@@ -9,7 +9,6 @@ import (
 
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // Finalizer is the name of the finalizer that keeps an owner until what it tracks is
@@ -84,7 +83,7 @@ func (a *Applier) hold(ctx context.Context, t target) error {
 	if t.owner.GetDeletionTimestamp() != nil {
 		return &condition.WaitError{Message: t.ownerKey.Short() + " is being deleted"}
 	}
-	if t.how != resource.Tracked {
+	if t.how != object.Tracked {
 		return nil
 	}
 	err := a.addFinalizer(ctx, t.owner)

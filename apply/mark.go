@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // OwnerMark is on every tracked object, where others carry a reference to their owner:
@@ -38,14 +37,14 @@ func signature(owner object.Key) string {
 func (t target) mark(u *unstructured.Unstructured) {
 	ref := *metav1.NewControllerRef(t.owner, t.ownerKey.GVK)
 	switch t.how {
-	case resource.Tracked:
+	case object.Tracked:
 		labels, notes := u.GetLabels(), u.GetAnnotations()
 		u.SetLabels(with(labels, OwnerMark, string(t.owner.GetUID())))
 		u.SetAnnotations(with(notes, OwnerMark, signature(t.ownerKey)))
 		return
-	case resource.Shared:
+	case object.Shared:
 		ref.Controller, ref.BlockOwnerDeletion = nil, nil
-	case resource.Controlled:
+	case object.Controlled:
 	}
 	u.SetOwnerReferences(append(u.GetOwnerReferences(), ref))
 }
@@ -104,7 +103,7 @@ func (a *Applier) sharers(owner, obj object.Object) []metav1.OwnerReference {
 // or shared with it.
 func (a *Applier) admits(t target, seen object.Object) bool {
 	others := a.sharers(t.owner, seen)
-	if t.how != resource.Shared {
+	if t.how != object.Shared {
 		return len(others) == 0 && a.owns(t.owner, seen)
 	}
 	free := metav1.GetControllerOf(seen) == nil && seen.GetLabels()[OwnerMark] == ""
@@ -127,7 +126,7 @@ func (a *Applier) claimed(owner, obj object.Object) bool {
 func (a *Applier) facing(t target, seen object.Object) target {
 	t.rival = ""
 	others := a.sharers(t.owner, seen)
-	if t.how != resource.Shared || len(others) == 0 {
+	if t.how != object.Shared || len(others) == 0 {
 		return t
 	}
 	refs := seen.GetOwnerReferences()

@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // Plan is what [Applier.Apply] would do to one object.
@@ -58,7 +57,7 @@ func (c FieldChange) String() string {
 // kind is not there yet or a webhook takes no dry run, the changes are computed from
 // what is desired alone. It fails where Apply would, and the error tells apart the
 // same.
-func (a *Applier) Plan(ctx context.Context, owner object.Object, component string, desired object.Object, how ...resource.Ownership) (Plan, error) {
+func (a *Applier) Plan(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Ownership) (Plan, error) {
 	t, err := a.target(owner, component, desired, how...)
 	if err != nil {
 		return Plan{}, err

@@ -14,16 +14,15 @@ import (
 	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // planned is a plan on one line for each change, without the marks that every object
 // gets.
 func (f *fixture) planned(obj object.Object) string {
 	f.Helper()
-	how := resource.Controlled
+	how := object.Controlled
 	if obj.GetNamespace() != f.ns {
-		how = resource.Tracked
+		how = object.Tracked
 	}
 	p, err := f.applier.Plan(f.Context(), f.owner, "store", obj, how)
 	f.must(err)

@@ -9,7 +9,6 @@ import (
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // Shape says why an object may not carry a reference to its owner.
@@ -55,7 +54,7 @@ var builtin = kind.Builtin()
 // is tracked has none.
 func (a *Applier) wellShaped(t target) error {
 	home := t.owner.GetNamespace()
-	if t.how == resource.Tracked || home == "" {
+	if t.how == object.Tracked || home == "" {
 		return nil
 	}
 	clusterScoped, err := a.clusterScoped(t.key.GVK)

@@ -19,7 +19,6 @@ import (
 	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // crowd are owners that share objects, each with an operator process of its own, and the
@@ -41,7 +40,7 @@ func newCrowd(f *fixture, n int) *crowd {
 
 // share applies a shared object for one of the owners.
 func (c *crowd) share(i int, cm *corev1.ConfigMap) error {
-	_, err := c.anew().Apply(c.Context(), c.owners[i], "store", cm, resource.Shared)
+	_, err := c.anew().Apply(c.Context(), c.owners[i], "store", cm, object.Shared)
 	return err
 }
 
@@ -153,7 +152,7 @@ func TestOwnersThatDifferHaveAConflict(t *testing.T) {
 		t.Errorf("changing it: %v", err)
 	}
 	var conflict *apply.ConflictError
-	if _, err := c.anew().Plan(t.Context(), c.owners[1], "store", c.configMap("cm", "k=2"), resource.Shared); !errors.As(err, &conflict) {
+	if _, err := c.anew().Plan(t.Context(), c.owners[1], "store", c.configMap("cm", "k=2"), object.Shared); !errors.As(err, &conflict) {
 		t.Errorf("planning to: %v", err)
 	}
 	if got := c.state("cm"); got != "map[k:1] of [0 1] by [0 1]" {
@@ -163,7 +162,7 @@ func TestOwnersThatDifferHaveAConflict(t *testing.T) {
 	if err := c.share(1, c.configMap("cm", "k=1")); !conflictWith("Thing owner-0")(err) || c.state("cm") != "map[k:3] of [0 1] by [0 1]" {
 		t.Errorf("%v, %s", err, c.state("cm"))
 	}
-	for _, how := range []resource.Ownership{resource.Controlled, resource.Tracked} {
+	for _, how := range []object.Ownership{object.Controlled, object.Tracked} {
 		for i := range c.owners {
 			if _, err := c.anew().Apply(t.Context(), c.owners[i], "store", c.configMap("cm", "k=3"), how); !conflictWith(fmt.Sprintf("Thing owner-%d", 1-i))(err) {
 				t.Errorf("%q: owner %d takes it for itself: %v", how, i, err)
@@ -289,7 +288,7 @@ func TestTheObjectsOfOthersAreNotShared(t *testing.T) {
 	c.must(c.Create(t.Context(), referred))
 	_, err := c.anew().Apply(t.Context(), c.owners[0], "store", c.configMap("controlled", "k=1"))
 	c.must(err)
-	_, err = apply.New(c.w, "another-operator", apply.Options{}).Apply(t.Context(), c.owners[0], "store", c.configMap("another", "k=1"), resource.Shared)
+	_, err = apply.New(c.w, "another-operator", apply.Options{}).Apply(t.Context(), c.owners[0], "store", c.configMap("another", "k=1"), object.Shared)
 	c.must(err)
 	for _, name := range []string{"unowned", "referred", "controlled", "another"} {
 		before := c.live(name).ResourceVersion
@@ -341,4 +340,49 @@ func (i *interrupted) Get(ctx context.Context, key client.ObjectKey, obj client.
 		i.get()
 	}
 	return err
+}
+
+// The process may end before and after any write of owners who come, change their minds,
+// and leave: whoever does the same again ends in the same state.
+func TestACrashWhileSharingIsHealed(t *testing.T) {
+	f := setUp(t)
+	for _, after := range []bool{false, true} {
+		for n, hit := 1, true; hit; n++ {
+			c := &crowd{fixture: f, w: &writes{}}
+			name := fmt.Sprintf("cm-%t-%d", after, n)
+			for i := range 2 {
+				c.owners = append(c.owners, f.thing(fmt.Sprintf("%s-%d", name, i)))
+			}
+			broken := &faulty{Client: f.WithWatch, n: n, after: after}
+			for step := range strings.SplitSeq("0=1 1=1 0=2 1=2 0- 1=2 0=2 1- 0=2", " ") {
+				do := func() error {
+					owner, a := c.owners[step[0]-'0'], c.anew()
+					if value, wanted := strings.CutPrefix(step[1:], "="); wanted {
+						_, err := a.Apply(t.Context(), owner, "store", f.configMap(name, "k="+value), object.Shared)
+						return err
+					}
+					_, err := a.Delete(t.Context(), owner, f.configMap(name))
+					return err
+				}
+				c.w.Client = broken
+				err := do()
+				if c.w.Client = f.WithWatch; errors.Is(err, errFault) {
+					err = do()
+				}
+				if err != nil {
+					t.Fatalf("write %d broke, after=%t, step %s: %v", n, after, step, err)
+				}
+			}
+			cm := f.live(name)
+			if hit = broken.hit; len(cm.OwnerReferences) != 1 || cm.OwnerReferences[0].UID != c.owners[0].GetUID() || len(cm.ManagedFields) != 1 || cm.Data["k"] != "2" {
+				t.Errorf("write %d broke, after=%t: %v %v %v", n, after, cm.Data, cm.OwnerReferences, cm.ManagedFields)
+			}
+			if op := c.leave(0, name); op != object.OpDeleted {
+				t.Errorf("the last one leaves: %q", op)
+			}
+			if !hit && n-1 != 7 { // none where the one who left has left nothing else behind
+				t.Errorf("it takes %d writes, want 7", n-1)
+			}
+		}
+	}
 }

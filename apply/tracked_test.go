@@ -23,7 +23,6 @@ import (
 	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 func clusterRole(name string) *rbacv1.ClusterRole {
@@ -79,7 +78,7 @@ func TestReferencesThatAreIllegalAreRefused(t *testing.T) {
 		{"a ClusterRole that says it is in a namespace", misplaced, apply.ClusterScoped, "let it be tracked"},
 		{"a kind whose scope the server knows", crd, apply.ClusterScoped, "let it be tracked"},
 	} {
-		for _, how := range []resource.Ownership{resource.Controlled, resource.Shared} {
+		for _, how := range []object.Ownership{object.Controlled, object.Shared} {
 			w := &writes{Client: f.WithWatch}
 			_, err := apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", tt.obj, how)
 			var shape *apply.ShapeError
@@ -118,7 +117,7 @@ func TestTrackedObjectsCarryMarks(t *testing.T) {
 	m := &meddler{Client: f.WithWatch, beforePatch: func() { order = append(order, "patch") }, beforeApply: func() { order = append(order, "apply") }}
 	a := apply.New(indexed{m}, controller, apply.Options{})
 	for _, obj := range tracked {
-		if res, err := a.Apply(t.Context(), f.owner, "store", obj, resource.Tracked); err != nil || res.Op != object.OpCreated {
+		if res, err := a.Apply(t.Context(), f.owner, "store", obj, object.Tracked); err != nil || res.Op != object.OpCreated {
 			t.Fatalf("%q, %v", res.Op, err)
 		}
 		f.must(f.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
@@ -140,7 +139,7 @@ func TestTrackedObjectsCarryMarks(t *testing.T) {
 	w := &writes{Client: f.WithWatch}
 	for _, a := range []*apply.Applier{a, apply.New(indexed{w}, controller, apply.Options{})} {
 		for _, desired := range []client.Object{in(blue, f.configMap("cm", "k=1")), clusterRole(f.ns)} {
-			if res, err := a.Apply(t.Context(), f.owner, "store", desired, resource.Tracked); err != nil || res.Op != object.OpNone || w.n > 0 {
+			if res, err := a.Apply(t.Context(), f.owner, "store", desired, object.Tracked); err != nil || res.Op != object.OpNone || w.n > 0 {
 				t.Errorf("again: %q, %v, %d writes", res.Op, err, w.n)
 			}
 		}
@@ -177,14 +176,14 @@ func TestTheMarksOfOthersAreRespected(t *testing.T) {
 	blue := f.cluster.Namespace(t)
 	other := f.thing("other")
 	a := apply.New(indexed{f.WithWatch}, controller, apply.Options{})
-	_, err := a.Apply(t.Context(), other, "store", in(blue, f.configMap("theirs", "k=1")), resource.Tracked)
+	_, err := a.Apply(t.Context(), other, "store", in(blue, f.configMap("theirs", "k=1")), object.Tracked)
 	f.must(err)
 	copied := in(blue, f.configMap("copied", "k=1"))
 	copied.Labels = map[string]string{apply.OwnerMark: string(f.owner.GetUID()), apply.ComponentLabel: "store"}
 	f.must(f.Create(t.Context(), copied))
 	f.owner.SetAnnotations(map[string]string{apply.AdoptAnnotation: "ConfigMap/theirs,ConfigMap/copied"})
 	for name, holder := range map[string]string{"theirs": "Thing " + f.ns + "/other", "copied": `field manager "armaturetest"`} {
-		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=2")), resource.Tracked)
+		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=2")), object.Tracked)
 		var conflict *apply.ConflictError
 		if !errors.As(err, &conflict) || conflict.Holder != holder || conflict.Consent != "" {
 			t.Errorf("%s: %v", name, err)
@@ -206,14 +205,14 @@ func TestTrackedObjectsOfANamesakeAreInherited(t *testing.T) {
 	f := setUp(t)
 	blue := f.cluster.Namespace(t)
 	a := apply.New(f.WithWatch, controller, apply.Options{})
-	_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1", "b=2")), resource.Tracked)
+	_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1", "b=2")), object.Tracked)
 	f.must(err)
 	f.must(a.RemoveFinalizer(t.Context(), f.owner)) // as by hand
 	f.must(f.Delete(t.Context(), f.owner))
 	f.owner = f.thing("owner")
 	w := &writes{Client: f.WithWatch}
 	for range 2 {
-		_, err = apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1")), resource.Tracked)
+		_, err = apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1")), object.Tracked)
 		f.must(err)
 	}
 	cm := in(blue, f.configMap("cm"))
@@ -227,12 +226,12 @@ func TestTrackedObjectsOfANamesakeAreInherited(t *testing.T) {
 func TestTheOwnershipOfAnObjectMayChange(t *testing.T) {
 	f := setUp(t)
 	who := "Thing.test.armature.dev/" + f.ns + "/owner"
-	want := map[resource.Ownership]string{
-		resource.Controlled: `label false, annotation "", component "store", refs [owner controller=true]`,
-		resource.Tracked:    fmt.Sprintf(`label true, annotation %q, component "store", refs []`, who),
-		resource.Shared:     `label false, annotation "", component "store", refs [owner controller=false]`,
+	want := map[object.Ownership]string{
+		object.Controlled: `label false, annotation "", component "store", refs [owner controller=true]`,
+		object.Tracked:    fmt.Sprintf(`label true, annotation %q, component "store", refs []`, who),
+		object.Shared:     `label false, annotation "", component "store", refs [owner controller=false]`,
 	}
-	for _, how := range []resource.Ownership{resource.Controlled, resource.Tracked, resource.Shared, resource.Tracked, resource.Controlled, resource.Shared, resource.Controlled} {
+	for _, how := range []object.Ownership{object.Controlled, object.Tracked, object.Shared, object.Tracked, object.Controlled, object.Shared, object.Controlled} {
 		_, err := f.applier.Apply(t.Context(), f.owner, "store", f.configMap("cm", "k=1"), how)
 		f.must(err)
 		if got := marks(f.live("cm")); got != want[how] {
@@ -275,7 +274,7 @@ func TestNothingIsTrackedWithoutAFinalizer(t *testing.T) {
 			f := setUp(t)
 			cm, stale := blueOf(f), f.owner.DeepCopy()
 			tt.change(f, stale)
-			_, err := f.applier.Apply(t.Context(), stale, "store", cm, resource.Tracked)
+			_, err := f.applier.Apply(t.Context(), stale, "store", cm, object.Tracked)
 			if !condition.IsWait(err) {
 				t.Errorf("got %v, want a wait", err)
 			}
@@ -284,7 +283,7 @@ func TestNothingIsTrackedWithoutAFinalizer(t *testing.T) {
 			}
 			if tt.again {
 				f.refresh()
-				_, err := f.applier.Apply(t.Context(), f.owner, "store", cm, resource.Tracked)
+				_, err := f.applier.Apply(t.Context(), f.owner, "store", cm, object.Tracked)
 				f.must(err)
 			}
 		})
@@ -296,7 +295,7 @@ func TestNothingIsTrackedWithoutAFinalizer(t *testing.T) {
 		poor, err := client.New(cfg, client.Options{Scheme: f.Scheme()})
 		f.must(err)
 		mixed := &patchless{Client: f.WithWatch, patch: poor}
-		_, err = apply.New(mixed, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", blueOf(f), resource.Tracked)
+		_, err = apply.New(mixed, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", blueOf(f), object.Tracked)
 		var denied *apply.DeniedError
 		if !errors.As(err, &denied) || denied.Verb != "patch" || denied.Resource != "things.test.armature.dev" {
 			t.Errorf("got %v", err)
@@ -349,7 +348,7 @@ func TestTrackedObjectsAreFoundBeforeTheCacheShowsThem(t *testing.T) {
 	blue := f.cluster.Namespace(t)
 	a := apply.New(blind{f.WithWatch}, controller, apply.Options{})
 	for _, name := range []string{"there", "gone"} {
-		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=1")), resource.Tracked)
+		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=1")), object.Tracked)
 		f.must(err)
 	}
 	f.must(f.Delete(t.Context(), in(blue, f.configMap("gone"))))
@@ -417,7 +416,7 @@ func (f *fixture) trackedPasses(c client.Client, ns string) error {
 	for _, pass := range []string{"ab", "ac"} {
 		f.refresh()
 		for name := range strings.SplitSeq(pass, "") {
-			if _, err := a.Apply(f.Context(), f.owner, "store", in(ns, f.configMap(f.owner.GetName()+name, "k=1")), resource.Tracked); err != nil {
+			if _, err := a.Apply(f.Context(), f.owner, "store", in(ns, f.configMap(f.owner.GetName()+name, "k=1")), object.Tracked); err != nil {
 				return err
 			}
 		}

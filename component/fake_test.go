@@ -22,7 +22,6 @@ import (
 	"github.com/armature-go/armature/api"
 	"github.com/armature-go/armature/apply"
 	"github.com/armature-go/armature/object"
-	"github.com/armature-go/armature/resource"
 )
 
 // shop is an owner that remembers its components.
@@ -182,7 +181,7 @@ func (c *cluster) overlay(obj object.Object, text string) object.Object {
 }
 
 // Apply implements [Applier].
-func (c *cluster) Apply(_ context.Context, _ object.Object, component string, desired object.Object, _ ...resource.Ownership) (apply.Result, error) {
+func (c *cluster) Apply(_ context.Context, _ object.Object, component string, desired object.Object, _ ...object.Ownership) (apply.Result, error) {
 	key := c.key(desired)
 	if err := c.call("apply", key); err != nil {
 		return apply.Result{}, err

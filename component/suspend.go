@@ -96,7 +96,7 @@ func (r *run) suspension(e entry) (kind.Suspension, bool) {
 
 func (r *run) suspendOne(ctx context.Context, e entry, rule kind.Suspension) (kind.State, error) {
 	live, exists := r.pass.owned[e.key]
-	if e.Ownership == resource.Shared { // others may need it as it is
+	if e.Ownership == object.Shared { // others may need it as it is
 		return r.leave(ctx, e)
 	}
 	switch {

@@ -162,7 +162,7 @@ func (v *validator) namespace(field string, d resource.Declaration, key object.K
 		v.add(field, fmt.Sprintf("it has namespace %q, and its kind is cluster-scoped", key.Namespace), "leave its namespace empty")
 	case row.Scope == kind.Namespaced && key.Namespace == "":
 		v.add(field, "it has no namespace", fix)
-	case home == "" || key.Namespace == home || d.Ownership == resource.Tracked:
+	case home == "" || key.Namespace == home || d.Ownership == object.Tracked:
 	case key.Namespace == "" && d.Mode == resource.ModeObserve: // cluster-scoped objects may be looked at
 	case row.Scope == kind.Cluster:
 		v.problems = append(v.problems, apply.NewShapeError(field, key, apply.ClusterScoped, home))

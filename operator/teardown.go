@@ -174,7 +174,7 @@ func mayTrack(components []component.Component) bool {
 			continue
 		}
 		for d := range declarations([]component.Component{c}) {
-			if on, err := d.Gate.Enabled(); d.Mode == resource.ModeManage && d.Ownership == resource.Tracked && (on || err != nil) {
+			if on, err := d.Gate.Enabled(); d.Mode == resource.ModeManage && d.Ownership == object.Tracked && (on || err != nil) {
 				return true
 			}
 		}

@@ -21,7 +21,7 @@ type Managed[T object.Object] struct {
 	outputs       []Output[T]
 	health        func(T, object.Op) kind.State
 	problems      []string
-	ownership     Ownership
+	ownership     object.Ownership
 }
 
 type mutation[T object.Object] struct {

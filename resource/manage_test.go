@@ -287,7 +287,7 @@ func describe(d resource.Declaration) string {
 	if d.Render != nil && d.Guard != nil {
 		words = append(words, "renders")
 	}
-	if d.Ownership != resource.Controlled {
+	if d.Ownership != object.Controlled {
 		words = append(words, string(d.Ownership))
 	}
 	for _, m := range d.Mutations {

@@ -1,31 +1,25 @@
 package resource
 
-import "fmt"
+import (
+	"fmt"
 
-// Ownership says by what a managed object is its owner's.
-type Ownership string
-
-// The ownerships.
-const (
-	Controlled Ownership = ""        // by a controller reference; the object goes with its owner
-	Tracked    Ownership = "tracked" // by marks, where a reference is not allowed; a finalizer of the owner takes it along
-	Shared     Ownership = "shared"  // by one reference among others; it goes with the last of its owners
+	"github.com/armature-go/armature/object"
 )
 
 // Tracked owns the object by marks in place of a reference, so that it may be in
 // another namespace than its owner, or cluster-scoped where the owner is not. The owner
 // gets a finalizer before the object is made, and is gone only after it. The operator
 // needs the right to patch the owner, and has to watch the object's namespace.
-func (m *Managed[T]) Tracked() *Managed[T] { return m.by(Tracked) }
+func (m *Managed[T]) Tracked() *Managed[T] { return m.by(object.Tracked) }
 
 // Shared lets several owners of one controller own the object together. All of them
 // declare the same content; where they do not, the first one's holds, and the others
 // have a conflict with it. An owner that no longer declares the object, or is suspended,
 // lets go of it; the last one deletes it.
-func (m *Managed[T]) Shared() *Managed[T] { return m.by(Shared) }
+func (m *Managed[T]) Shared() *Managed[T] { return m.by(object.Shared) }
 
-func (m *Managed[T]) by(o Ownership) *Managed[T] {
-	if m.ownership != Controlled && m.ownership != o {
+func (m *Managed[T]) by(o object.Ownership) *Managed[T] {
+	if m.ownership != object.Controlled && m.ownership != o {
 		m.problems = append(m.problems, fmt.Sprintf("it is both %s and %s", m.ownership, o))
 	}
 	m.ownership = o
@@ -35,13 +29,13 @@ func (m *Managed[T]) by(o Ownership) *Managed[T] {
 // Tracked allows for an object in another namespace than its owner, or a cluster-scoped
 // one, as [Managed.Tracked] does.
 func (r *Removed[T]) Tracked() *Removed[T] {
-	r.ownership = Tracked
+	r.ownership = object.Tracked
 	return r
 }
 
 // Tracked allows for an object in another namespace than its owner, or a cluster-scoped
 // one, as [Managed.Tracked] does.
 func (r *Released[T]) Tracked() *Released[T] {
-	r.ownership = Tracked
+	r.ownership = object.Tracked
 	return r
 }

@@ -57,7 +57,7 @@ type Declaration struct {
 	Mode          Mode
 	Gate          feature.Gate // off means: the managed object should not exist
 	Participation Participation
-	Ownership     Ownership
+	Ownership     object.Ownership
 	Absence       Absence // of observed objects
 	Reads         []Data  // what its mutations wait for
 	Writes        []Data  // what Extract sets

@@ -57,7 +57,7 @@ func (o *Observed[T]) Declaration() Declaration {
 // Removed is an object that should not exist.
 type Removed[T object.Object] struct {
 	base      T
-	ownership Ownership
+	ownership object.Ownership
 	drains    []func(T, time.Time) error
 }
 
@@ -76,7 +76,7 @@ func (r *Removed[T]) Declaration() Declaration {
 // Released is an object that is let go of.
 type Released[T object.Object] struct {
 	base      T
-	ownership Ownership
+	ownership object.Ownership
 }
 
 // Release declares that the object is no longer the owner's. It stays as it is,

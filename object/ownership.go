@@ -1,0 +1,11 @@
+package object
+
+// Ownership says by what a managed object is its owner's.
+type Ownership string
+
+// The ownerships.
+const (
+	Controlled Ownership = ""        // by a controller reference; the object goes with its owner
+	Tracked    Ownership = "tracked" // by marks, where a reference is not allowed; a finalizer of the owner takes it along
+	Shared     Ownership = "shared"  // by one reference among others; it goes with the last of its owners
+)
