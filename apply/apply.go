@@ -78,7 +78,7 @@ type Result struct {
 // [*condition.InvalidError] that desired itself is wrong, a [*ShapeError] that it may not
 // refer to its owner, a [*ConflictError] that the object is somebody else's, a [*DeniedError] that a right is missing. Nothing was
 // changed in any of these cases.
-func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Ownership) (Result, error) {
+func (a *Applier) Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Handling) (Result, error) {
 	t, err := a.target(owner, component, desired, how...)
 	if err != nil {
 		return Result{}, err
@@ -105,21 +105,22 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 
 // target is what one call of Apply is about.
 type target struct {
-	owner    object.Object
-	ownerKey object.Key
-	desired  object.Object
-	key      object.Key
-	tree     map[string]any // what is sent for desired, but for the UID
-	hash     hash           // of the tree
-	how      object.Ownership
-	rival    string // the owner that decides what is in a shared object, if that is another one
+	owner           object.Object
+	ownerKey        object.Key
+	desired         object.Object
+	key             object.Key
+	tree            map[string]any // what is sent for desired, but for the UID
+	hash            hash           // of the tree
+	how             object.Ownership
+	yields, ignores []object.Path
+	rival           string // the owner that decides what is in a shared object, if that is another one
 }
 
 // target makes ready what is to be done for a call.
-func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...object.Ownership) (target, error) {
+func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...object.Handling) (target, error) {
 	t := target{owner: owner, desired: desired}
 	if len(how) > 0 {
-		t.how = how[0]
+		t.how, t.yields, t.ignores = how[0].Ownership, how[0].Yield, how[0].Ignore
 	}
 	var err error
 	if t.key, err = object.KeyOf(a.client.Scheme(), desired); err != nil {
@@ -138,6 +139,9 @@ func (a *Applier) target(owner object.Object, component string, desired object.O
 		return target{}, err
 	}
 	t.hash = digest(t.tree)
+	if len(t.yields)+len(t.ignores) > 0 { // another treatment is another desire
+		t.hash = digest(map[string]any{"tree": t.tree, "yield": texts(t.yields), "ignore": texts(t.ignores)})
+	}
 	return t, nil
 }
 
@@ -185,6 +189,7 @@ func (a *Applier) create(ctx context.Context, t target) (Result, error) {
 	if err := a.hold(ctx, t); err != nil {
 		return Result{}, err
 	}
+	t.tree = without(t.tree, t.ignores)
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	u.SetResourceVersion(neverStored)
 	if err := a.send(ctx, u, client.FieldOwner(a.Manager(t.owner))); err != nil {
@@ -218,6 +223,9 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 		if before, err = a.read(ctx, a.live, t.key); err != nil || before == nil {
 			return Result{}, cmp.Or(err, error(&condition.WaitError{Message: t.key.Short() + " is being replaced"}))
 		}
+	}
+	if t, err = a.conceding(t, before); err != nil {
+		return Result{}, err
 	}
 	live, err := a.renew(ctx, a.facing(t, seen), seen.GetUID())
 	if err != nil {

@@ -46,11 +46,11 @@ func (a *Applier) nothingToDo(ctx context.Context, t target, seen object.Object)
 		return true, nil
 	}
 	own := entry(seen, a.Manager(t.owner), "")
-	if own == nil || own.APIVersion != rec.apiVersion || fieldsHash(own) != rec.fields {
-		return false, nil
-	}
-	if rec.program.of(t.owner.GetUID()).project(nodeOf(seen)) != rec.projection {
-		return false, nil
+	if own == nil || own.APIVersion != rec.apiVersion || fieldsHash(own) != rec.fields || rec.program.of(t.owner.GetUID()).project(nodeOf(seen)) != rec.projection {
+		if len(t.yields)+len(t.ignores) == 0 {
+			return false, nil
+		}
+		return a.adopt(t, seen) // what changed may be what is conceded
 	}
 	rec.resourceVersion, rec.verified, rec.content = seen.GetResourceVersion(), now, hash{}
 	a.records.put(t.owner.GetUID(), t.key, rec)
@@ -79,6 +79,9 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 	}
 	program, err := a.records.program(t.owner.GetUID(), own)
 	if err != nil || program == nil {
+		return false, err
+	}
+	if t, err = a.conceding(t, seen); err != nil {
 		return false, err
 	}
 	live, view := nodeOf(seen), program.of(t.owner.GetUID())

@@ -57,7 +57,7 @@ func (c FieldChange) String() string {
 // kind is not there yet or a webhook takes no dry run, the changes are computed from
 // what is desired alone. It fails where Apply would, and the error tells apart the
 // same.
-func (a *Applier) Plan(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Ownership) (Plan, error) {
+func (a *Applier) Plan(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Handling) (Plan, error) {
 	t, err := a.target(owner, component, desired, how...)
 	if err != nil {
 		return Plan{}, err
@@ -78,6 +78,7 @@ func (a *Applier) Plan(ctx context.Context, owner object.Object, component strin
 }
 
 func (a *Applier) planCreate(ctx context.Context, t target, p Plan) (Plan, error) {
+	t.tree = without(t.tree, t.ignores)
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	u.SetResourceVersion(neverStored)
 	err := a.send(ctx, u, client.FieldOwner(a.Manager(t.owner)), client.DryRunAll)
@@ -103,6 +104,9 @@ func (a *Applier) planUpdate(ctx context.Context, t target, p Plan, seen object.
 		return Plan{}, err
 	}
 	p.Op = object.OpUpdated
+	if t, err = a.conceding(t, seen); err != nil {
+		return Plan{}, err
+	}
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	u.SetUID(seen.GetUID())
 	t = a.facing(t, seen)

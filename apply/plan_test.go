@@ -24,7 +24,7 @@ func (f *fixture) planned(obj object.Object) string {
 	if obj.GetNamespace() != f.ns {
 		how = object.Tracked
 	}
-	p, err := f.applier.Plan(f.Context(), f.owner, "store", obj, how)
+	p, err := f.applier.Plan(f.Context(), f.owner, "store", obj, object.Handling{Ownership: how})
 	f.must(err)
 	text := string(p.Op)
 	if p.Unverified != "" {

@@ -40,7 +40,7 @@ func newCrowd(f *fixture, n int) *crowd {
 
 // share applies a shared object for one of the owners.
 func (c *crowd) share(i int, cm *corev1.ConfigMap) error {
-	_, err := c.anew().Apply(c.Context(), c.owners[i], "store", cm, object.Shared)
+	_, err := c.anew().Apply(c.Context(), c.owners[i], "store", cm, object.Handling{Ownership: object.Shared})
 	return err
 }
 
@@ -152,7 +152,7 @@ func TestOwnersThatDifferHaveAConflict(t *testing.T) {
 		t.Errorf("changing it: %v", err)
 	}
 	var conflict *apply.ConflictError
-	if _, err := c.anew().Plan(t.Context(), c.owners[1], "store", c.configMap("cm", "k=2"), object.Shared); !errors.As(err, &conflict) {
+	if _, err := c.anew().Plan(t.Context(), c.owners[1], "store", c.configMap("cm", "k=2"), object.Handling{Ownership: object.Shared}); !errors.As(err, &conflict) {
 		t.Errorf("planning to: %v", err)
 	}
 	if got := c.state("cm"); got != "map[k:1] of [0 1] by [0 1]" {
@@ -164,7 +164,7 @@ func TestOwnersThatDifferHaveAConflict(t *testing.T) {
 	}
 	for _, how := range []object.Ownership{object.Controlled, object.Tracked} {
 		for i := range c.owners {
-			if _, err := c.anew().Apply(t.Context(), c.owners[i], "store", c.configMap("cm", "k=3"), how); !conflictWith(fmt.Sprintf("Thing owner-%d", 1-i))(err) {
+			if _, err := c.anew().Apply(t.Context(), c.owners[i], "store", c.configMap("cm", "k=3"), object.Handling{Ownership: how}); !conflictWith(fmt.Sprintf("Thing owner-%d", 1-i))(err) {
 				t.Errorf("%q: owner %d takes it for itself: %v", how, i, err)
 			}
 		}
@@ -288,7 +288,7 @@ func TestTheObjectsOfOthersAreNotShared(t *testing.T) {
 	c.must(c.Create(t.Context(), referred))
 	_, err := c.anew().Apply(t.Context(), c.owners[0], "store", c.configMap("controlled", "k=1"))
 	c.must(err)
-	_, err = apply.New(c.w, "another-operator", apply.Options{}).Apply(t.Context(), c.owners[0], "store", c.configMap("another", "k=1"), object.Shared)
+	_, err = apply.New(c.w, "another-operator", apply.Options{}).Apply(t.Context(), c.owners[0], "store", c.configMap("another", "k=1"), object.Handling{Ownership: object.Shared})
 	c.must(err)
 	for _, name := range []string{"unowned", "referred", "controlled", "another"} {
 		before := c.live(name).ResourceVersion
@@ -358,7 +358,7 @@ func TestACrashWhileSharingIsHealed(t *testing.T) {
 				do := func() error {
 					owner, a := c.owners[step[0]-'0'], c.anew()
 					if value, wanted := strings.CutPrefix(step[1:], "="); wanted {
-						_, err := a.Apply(t.Context(), owner, "store", f.configMap(name, "k="+value), object.Shared)
+						_, err := a.Apply(t.Context(), owner, "store", f.configMap(name, "k="+value), object.Handling{Ownership: object.Shared})
 						return err
 					}
 					_, err := a.Delete(t.Context(), owner, f.configMap(name))

@@ -80,12 +80,12 @@ func TestReferencesThatAreIllegalAreRefused(t *testing.T) {
 	} {
 		for _, how := range []object.Ownership{object.Controlled, object.Shared} {
 			w := &writes{Client: f.WithWatch}
-			_, err := apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", tt.obj, how)
+			_, err := apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", tt.obj, object.Handling{Ownership: how})
 			var shape *apply.ShapeError
 			if !errors.As(err, &shape) || shape.Shape != tt.want || !condition.IsInvalid(err) || !strings.Contains(err.Error(), tt.fix) || w.n != 0 {
 				t.Errorf("%s, %q: %v, %d writes", tt.name, how, err, w.n)
 			}
-			if _, err := f.applier.Plan(t.Context(), f.owner, "store", tt.obj, how); !errors.As(err, &shape) || shape.Shape != tt.want {
+			if _, err := f.applier.Plan(t.Context(), f.owner, "store", tt.obj, object.Handling{Ownership: how}); !errors.As(err, &shape) || shape.Shape != tt.want {
 				t.Errorf("%s, %q: planning it: %v", tt.name, how, err)
 			}
 		}
@@ -117,7 +117,7 @@ func TestTrackedObjectsCarryMarks(t *testing.T) {
 	m := &meddler{Client: f.WithWatch, beforePatch: func() { order = append(order, "patch") }, beforeApply: func() { order = append(order, "apply") }}
 	a := apply.New(indexed{m}, controller, apply.Options{})
 	for _, obj := range tracked {
-		if res, err := a.Apply(t.Context(), f.owner, "store", obj, object.Tracked); err != nil || res.Op != object.OpCreated {
+		if res, err := a.Apply(t.Context(), f.owner, "store", obj, object.Handling{Ownership: object.Tracked}); err != nil || res.Op != object.OpCreated {
 			t.Fatalf("%q, %v", res.Op, err)
 		}
 		f.must(f.Get(t.Context(), client.ObjectKeyFromObject(obj), obj))
@@ -139,7 +139,7 @@ func TestTrackedObjectsCarryMarks(t *testing.T) {
 	w := &writes{Client: f.WithWatch}
 	for _, a := range []*apply.Applier{a, apply.New(indexed{w}, controller, apply.Options{})} {
 		for _, desired := range []client.Object{in(blue, f.configMap("cm", "k=1")), clusterRole(f.ns)} {
-			if res, err := a.Apply(t.Context(), f.owner, "store", desired, object.Tracked); err != nil || res.Op != object.OpNone || w.n > 0 {
+			if res, err := a.Apply(t.Context(), f.owner, "store", desired, object.Handling{Ownership: object.Tracked}); err != nil || res.Op != object.OpNone || w.n > 0 {
 				t.Errorf("again: %q, %v, %d writes", res.Op, err, w.n)
 			}
 		}
@@ -176,14 +176,14 @@ func TestTheMarksOfOthersAreRespected(t *testing.T) {
 	blue := f.cluster.Namespace(t)
 	other := f.thing("other")
 	a := apply.New(indexed{f.WithWatch}, controller, apply.Options{})
-	_, err := a.Apply(t.Context(), other, "store", in(blue, f.configMap("theirs", "k=1")), object.Tracked)
+	_, err := a.Apply(t.Context(), other, "store", in(blue, f.configMap("theirs", "k=1")), object.Handling{Ownership: object.Tracked})
 	f.must(err)
 	copied := in(blue, f.configMap("copied", "k=1"))
 	copied.Labels = map[string]string{apply.OwnerMark: string(f.owner.GetUID()), apply.ComponentLabel: "store"}
 	f.must(f.Create(t.Context(), copied))
 	f.owner.SetAnnotations(map[string]string{apply.AdoptAnnotation: "ConfigMap/theirs,ConfigMap/copied"})
 	for name, holder := range map[string]string{"theirs": "Thing " + f.ns + "/other", "copied": `field manager "armaturetest"`} {
-		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=2")), object.Tracked)
+		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=2")), object.Handling{Ownership: object.Tracked})
 		var conflict *apply.ConflictError
 		if !errors.As(err, &conflict) || conflict.Holder != holder || conflict.Consent != "" {
 			t.Errorf("%s: %v", name, err)
@@ -205,14 +205,14 @@ func TestTrackedObjectsOfANamesakeAreInherited(t *testing.T) {
 	f := setUp(t)
 	blue := f.cluster.Namespace(t)
 	a := apply.New(f.WithWatch, controller, apply.Options{})
-	_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1", "b=2")), object.Tracked)
+	_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1", "b=2")), object.Handling{Ownership: object.Tracked})
 	f.must(err)
 	f.must(a.RemoveFinalizer(t.Context(), f.owner)) // as by hand
 	f.must(f.Delete(t.Context(), f.owner))
 	f.owner = f.thing("owner")
 	w := &writes{Client: f.WithWatch}
 	for range 2 {
-		_, err = apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1")), object.Tracked)
+		_, err = apply.New(w, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", in(blue, f.configMap("cm", "a=1")), object.Handling{Ownership: object.Tracked})
 		f.must(err)
 	}
 	cm := in(blue, f.configMap("cm"))
@@ -232,7 +232,7 @@ func TestTheOwnershipOfAnObjectMayChange(t *testing.T) {
 		object.Shared:     `label false, annotation "", component "store", refs [owner controller=false]`,
 	}
 	for _, how := range []object.Ownership{object.Controlled, object.Tracked, object.Shared, object.Tracked, object.Controlled, object.Shared, object.Controlled} {
-		_, err := f.applier.Apply(t.Context(), f.owner, "store", f.configMap("cm", "k=1"), how)
+		_, err := f.applier.Apply(t.Context(), f.owner, "store", f.configMap("cm", "k=1"), object.Handling{Ownership: how})
 		f.must(err)
 		if got := marks(f.live("cm")); got != want[how] {
 			t.Errorf("%q: %s", how, got)
@@ -274,7 +274,7 @@ func TestNothingIsTrackedWithoutAFinalizer(t *testing.T) {
 			f := setUp(t)
 			cm, stale := blueOf(f), f.owner.DeepCopy()
 			tt.change(f, stale)
-			_, err := f.applier.Apply(t.Context(), stale, "store", cm, object.Tracked)
+			_, err := f.applier.Apply(t.Context(), stale, "store", cm, object.Handling{Ownership: object.Tracked})
 			if !condition.IsWait(err) {
 				t.Errorf("got %v, want a wait", err)
 			}
@@ -283,7 +283,7 @@ func TestNothingIsTrackedWithoutAFinalizer(t *testing.T) {
 			}
 			if tt.again {
 				f.refresh()
-				_, err := f.applier.Apply(t.Context(), f.owner, "store", cm, object.Tracked)
+				_, err := f.applier.Apply(t.Context(), f.owner, "store", cm, object.Handling{Ownership: object.Tracked})
 				f.must(err)
 			}
 		})
@@ -295,7 +295,7 @@ func TestNothingIsTrackedWithoutAFinalizer(t *testing.T) {
 		poor, err := client.New(cfg, client.Options{Scheme: f.Scheme()})
 		f.must(err)
 		mixed := &patchless{Client: f.WithWatch, patch: poor}
-		_, err = apply.New(mixed, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", blueOf(f), object.Tracked)
+		_, err = apply.New(mixed, controller, apply.Options{}).Apply(t.Context(), f.owner, "store", blueOf(f), object.Handling{Ownership: object.Tracked})
 		var denied *apply.DeniedError
 		if !errors.As(err, &denied) || denied.Verb != "patch" || denied.Resource != "things.test.armature.dev" {
 			t.Errorf("got %v", err)
@@ -348,7 +348,7 @@ func TestTrackedObjectsAreFoundBeforeTheCacheShowsThem(t *testing.T) {
 	blue := f.cluster.Namespace(t)
 	a := apply.New(blind{f.WithWatch}, controller, apply.Options{})
 	for _, name := range []string{"there", "gone"} {
-		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=1")), object.Tracked)
+		_, err := a.Apply(t.Context(), f.owner, "store", in(blue, f.configMap(name, "k=1")), object.Handling{Ownership: object.Tracked})
 		f.must(err)
 	}
 	f.must(f.Delete(t.Context(), in(blue, f.configMap("gone"))))
@@ -416,7 +416,7 @@ func (f *fixture) trackedPasses(c client.Client, ns string) error {
 	for _, pass := range []string{"ab", "ac"} {
 		f.refresh()
 		for name := range strings.SplitSeq(pass, "") {
-			if _, err := a.Apply(f.Context(), f.owner, "store", in(ns, f.configMap(f.owner.GetName()+name, "k=1")), object.Tracked); err != nil {
+			if _, err := a.Apply(f.Context(), f.owner, "store", in(ns, f.configMap(f.owner.GetName()+name, "k=1")), object.Handling{Ownership: object.Tracked}); err != nil {
 				return err
 			}
 		}

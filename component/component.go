@@ -92,7 +92,7 @@ func (d dependsOn) Met(owner Owner) (ok bool, waiting string) {
 type Applier interface {
 	Remover
 
-	Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Ownership) (apply.Result, error)
+	Apply(ctx context.Context, owner object.Object, component string, desired object.Object, how ...object.Handling) (apply.Result, error)
 	Owned(ctx context.Context, owner object.Object, kinds []schema.GroupVersionKind) ([]object.Object, error)
 }
 

@@ -66,7 +66,7 @@ func components(s *shop) []component.Component {
 // the API server.
 type server struct{}
 
-func (server) Apply(_ context.Context, _ object.Object, _ string, desired object.Object, _ ...object.Ownership) (apply.Result, error) {
+func (server) Apply(_ context.Context, _ object.Object, _ string, desired object.Object, _ ...object.Handling) (apply.Result, error) {
 	fmt.Println("apply", desired.GetObjectKind().GroupVersionKind().Kind, desired.GetName())
 	switch live := desired.(type) {
 	case *appsv1.StatefulSet:

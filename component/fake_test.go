@@ -181,7 +181,7 @@ func (c *cluster) overlay(obj object.Object, text string) object.Object {
 }
 
 // Apply implements [Applier].
-func (c *cluster) Apply(_ context.Context, _ object.Object, component string, desired object.Object, _ ...object.Ownership) (apply.Result, error) {
+func (c *cluster) Apply(_ context.Context, _ object.Object, component string, desired object.Object, _ ...object.Handling) (apply.Result, error) {
 	key := c.key(desired)
 	if err := c.call("apply", key); err != nil {
 		return apply.Result{}, err

@@ -161,7 +161,7 @@ func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.O
 			return nil, fmt.Errorf("suspending %s: %w", e.key.Short(), err)
 		}
 	}
-	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, e.Ownership)
+	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, object.Handling{Ownership: e.Ownership, Ignore: e.Ignore}) // at rest nothing is yielded
 	if err != nil {
 		return nil, err
 	}

@@ -9,3 +9,11 @@ const (
 	Tracked    Ownership = "tracked" // by marks, where a reference is not allowed; a finalizer of the owner takes it along
 	Shared     Ownership = "shared"  // by one reference among others; it goes with the last of its owners
 )
+
+// Handling says how an object is applied, beyond what is in it. The zero value is for an
+// object that is all ours.
+type Handling struct {
+	Ownership Ownership
+	Yield     []Path // fields that are ours until somebody else sets them
+	Ignore    []Path // fields that are not ours to set
+}

@@ -13,15 +13,16 @@ import (
 
 // Managed is an object that is made and kept as declared.
 type Managed[T object.Object] struct {
-	base          T
-	gates         []feature.Gate
-	participation Participation
-	guards        []func(T) error
-	mutations     []mutation[T]
-	outputs       []Output[T]
-	health        func(T, object.Op) kind.State
-	problems      []string
-	ownership     object.Ownership
+	base            T
+	gates           []feature.Gate
+	participation   Participation
+	guards          []func(T) error
+	mutations       []mutation[T]
+	outputs         []Output[T]
+	health          func(T, object.Op) kind.State
+	problems        []string
+	ownership       object.Ownership
+	yields, ignores []object.Path
 }
 
 type mutation[T object.Object] struct {
@@ -105,6 +106,8 @@ func (m *Managed[T]) Declaration() Declaration {
 		Gate:          feature.All(m.gates...),
 		Participation: m.participation,
 		Ownership:     m.ownership,
+		Yield:         m.yields,
+		Ignore:        m.ignores,
 		Problems:      slices.Concat(mistaken(m.mutations), m.problems, mute(m.outputs)),
 		Guard:         m.guard,
 		Render:        m.render,

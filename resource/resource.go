@@ -58,9 +58,10 @@ type Declaration struct {
 	Gate          feature.Gate // off means: the managed object should not exist
 	Participation Participation
 	Ownership     object.Ownership
-	Absence       Absence // of observed objects
-	Reads         []Data  // what its mutations wait for
-	Writes        []Data  // what Extract sets
+	Yield, Ignore []object.Path // fields that are somebody else's once they set them, or always
+	Absence       Absence       // of observed objects
+	Reads         []Data        // what its mutations wait for
+	Writes        []Data        // what Extract sets
 	Mutations     []Mutation
 	Problems      []string // mistakes in the declaration itself
 
