@@ -15,6 +15,11 @@ func TestCodeInDocsIsRealCode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	guides, err := filepath.Glob("docs/guides/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, guides...)
 	found := 0
 	for _, file := range append(files, "README.md") {
 		text, err := os.ReadFile(file)
