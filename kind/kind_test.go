@@ -1,24 +1,20 @@
 package kind_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/armature-go/armature/armaturetest"
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
 )
-
-var update = flag.Bool("update", false, "write what the tests got as what they want")
 
 func ExampleTable() {
 	row, _ := kind.Builtin().Lookup(appsv1.SchemeGroupVersion.WithKind("Deployment"))
@@ -78,23 +74,7 @@ func TestBuiltin(t *testing.T) {
 			object.Key{GVK: k.GVK}.String(), k.Category, k.Scope, has(k.Health != nil, "health"), has(k.Grace != nil, "grace"),
 			has(k.Suspend.How != "", string(k.Suspend.How)), has(k.Suspend.Mutate != nil, "mutate"), has(k.Suspend.Spares != nil, "spares"))
 	}
-	golden(t, "testdata/builtin.golden.txt", b.String())
-}
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s: -want +got\n%s", file, diff)
-	}
+	armaturetest.Golden(t, "testdata/builtin.golden.txt", b.String())
 }
 
 // TestDocumentation writes down what the table says, for users.
@@ -127,7 +107,7 @@ This file is made from the table in package kind: ` + "`go test ./kind -update`"
 	for _, k := range kind.Builtin().Kinds() {
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s | %s |\n", k.GVK.Kind, k.GVK.GroupVersion(), k.Scope, k.Category, k.Means, k.Suspend.How)
 	}
-	golden(t, "../docs/kinds.md", b.String())
+	armaturetest.Golden(t, "../docs/kinds.md", b.String())
 }
 
 // What a row needs follows from its category and from how it is suspended.
