@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/condition"
+	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
 )
 
@@ -61,10 +62,11 @@ func New(c client.Client, controller string, opts Options) *Applier {
 
 // Result says what was done to an object and what it is now.
 type Result struct {
-	Op    object.Op
-	Live  object.Object // as the server answered, or as it was read where nothing was sent, of the Go type that was given; nil where there is none
-	Again time.Duration // apply once more after this time, for what cannot be seen in the object; 0 means that watches suffice
-	Notes []Note        // what could not be honoured
+	Op      object.Op
+	Live    object.Object  // as the server answered, or as it was read where nothing was sent, of the Go type that was given; nil where there is none
+	Again   time.Duration  // apply once more after this time, for what cannot be seen in the object; 0 means that watches suffice
+	Ignored []kind.Ignored // what is desired otherwise and cannot be changed
+	Notes   []Note         // what could not be honoured, that included, for people
 }
 
 // Apply makes the object as desired for one component of the owner. Afterwards the
@@ -113,14 +115,16 @@ type target struct {
 	hash            hash           // of the tree
 	how             object.Ownership
 	yields, ignores []object.Path
-	rival           string // the owner that decides what is in a shared object, if that is another one
+	recreate        bool
+	ignored         []kind.Ignored // of what is desired, because it cannot be changed
+	rival           string         // the owner that decides what is in a shared object, if that is another one
 }
 
 // target makes ready what is to be done for a call.
 func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...object.Handling) (target, error) {
 	t := target{owner: owner, desired: desired}
 	if len(how) > 0 {
-		t.how, t.yields, t.ignores = how[0].Ownership, how[0].Yield, how[0].Ignore
+		t.how, t.yields, t.ignores, t.recreate = how[0].Ownership, how[0].Yield, how[0].Ignore, how[0].Recreate
 	}
 	var err error
 	if t.key, err = object.KeyOf(a.client.Scheme(), desired); err != nil {
@@ -139,10 +143,18 @@ func (a *Applier) target(owner object.Object, component string, desired object.O
 		return target{}, err
 	}
 	t.hash = digest(t.tree)
-	if len(t.yields)+len(t.ignores) > 0 { // another treatment is another desire
-		t.hash = digest(map[string]any{"tree": t.tree, "yield": texts(t.yields), "ignore": texts(t.ignores)})
+	if len(t.yields)+len(t.ignores) > 0 || t.recreate { // another treatment is another desire
+		t.hash = digest(map[string]any{"tree": t.tree, "yield": texts(t.yields), "ignore": texts(t.ignores), "recreate": t.recreate})
 	}
 	return t, nil
+}
+
+// sent is a digest of the tree, if something is ignored in it; else zero.
+func (t target) sent() hash {
+	if len(t.ignored) == 0 {
+		return hash{}
+	}
+	return digest(t.tree)
 }
 
 // apply takes the short way where the cache shows an object that is ours.
@@ -216,7 +228,8 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 	}
 	now := a.now()
 	if settled || over.until.After(now) {
-		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen), Notes: over.notes(now)}, nil
+		rec, _ = a.records.get(t.owner.GetUID(), t.key)
+		return Result{Op: object.OpNone, Live: seen, Again: a.again(t, seen), Ignored: rec.ignored, Notes: append(told(rec.ignored), over.notes(now)...)}, nil
 	}
 	before := seen
 	if known && over.suspects() { // the cache does not show who wrote it
@@ -224,8 +237,11 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 			return Result{}, cmp.Or(err, error(&condition.WaitError{Message: t.key.Short() + " is being replaced"}))
 		}
 	}
-	if t, err = a.conceding(t, before); err != nil {
+	if t, err = a.sending(t, before); err != nil {
 		return Result{}, err
+	}
+	if t.recreate && len(t.ignored) > 0 {
+		return Result{}, a.replace(ctx, t, seen)
 	}
 	live, err := a.renew(ctx, a.facing(t, seen), seen.GetUID())
 	if err != nil {
@@ -239,6 +255,18 @@ func (a *Applier) update(ctx context.Context, t target, seen object.Object) (Res
 		over = a.corrected(t, over, before, live)
 	}
 	return a.done(ctx, t, live, op, over)
+}
+
+// replace deletes an object that cannot be made as desired, so that the next pass makes
+// it anew.
+func (a *Applier) replace(ctx context.Context, t target, seen object.Object) error {
+	if !a.deletable(t.owner, seen) {
+		return a.conflict(t, seen)
+	}
+	if _, err := a.Delete(ctx, t.owner, t.desired); err != nil {
+		return err
+	}
+	return &condition.WaitError{Message: fmt.Sprintf("%s is made anew, as %s cannot be changed", t.key.Short(), t.ignored[0].Path)}
 }
 
 // send applies an object, which becomes the server's answer.
@@ -293,7 +321,7 @@ func (a *Applier) done(ctx context.Context, t target, live *unstructured.Unstruc
 	if err := a.learn(ctx, t, live, over); err != nil {
 		return Result{}, err
 	}
-	return Result{Op: op, Live: live, Again: a.again(t, live), Notes: over.notes(a.now())}, nil
+	return Result{Op: op, Live: live, Again: a.again(t, live), Ignored: t.ignored, Notes: append(told(t.ignored), over.notes(a.now())...)}, nil
 }
 
 // as returns an object in the Go type of like, which is of the same kind.

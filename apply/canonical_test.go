@@ -35,12 +35,6 @@ const samplesOfEach = 3
 // notExact are the samples that the server stores otherwise than they are sent, and
 // why that cannot be helped.
 var notExact = map[string]func(tree map[string]any) string{
-	"Pod": func(tree map[string]any) string {
-		if _, has, _ := unstructured.NestedSlice(tree, "spec", "tolerations"); has {
-			return "admission adds two tolerations to the list, which is ours as a whole"
-		}
-		return ""
-	},
 	"HorizontalPodAutoscaler": emptyIsFilled("spec", "behavior"),
 	"CSIDriver":               emptyIsFilled("spec"),
 }

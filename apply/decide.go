@@ -52,6 +52,11 @@ func (a *Applier) nothingToDo(ctx context.Context, t target, seen object.Object)
 		}
 		return a.adopt(t, seen) // what changed may be what is conceded
 	}
+	if len(rec.ignored) > 0 { // what could not be changed then may be accepted now
+		if t, err := a.sending(t, seen); err != nil || digest(t.tree) != rec.sent {
+			return false, err
+		}
+	}
 	rec.resourceVersion, rec.verified, rec.content = seen.GetResourceVersion(), now, hash{}
 	a.records.put(t.owner.GetUID(), t.key, rec)
 	return true, nil
@@ -81,7 +86,7 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 	if err != nil || program == nil {
 		return false, err
 	}
-	if t, err = a.conceding(t, seen); err != nil {
+	if t, err = a.sending(t, seen); err != nil {
 		return false, err
 	}
 	live, view := nodeOf(seen), program.of(t.owner.GetUID())
@@ -92,6 +97,7 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 		uid: seen.GetUID(), resourceVersion: seen.GetResourceVersion(), desired: t.hash,
 		apiVersion: own.APIVersion, fields: fieldsHash(own), program: program, projection: view.project(live),
 		exact: true, verified: a.now(), patience: patience(t.key), tracked: t.how == object.Tracked,
+		ignored: t.ignored, sent: t.sent(),
 	})
 	return true, nil
 }
@@ -107,7 +113,7 @@ func (a *Applier) learn(ctx context.Context, t target, live *unstructured.Unstru
 	rec := record{
 		uid: live.GetUID(), resourceVersion: live.GetResourceVersion(), content: contentHash(root), desired: t.hash,
 		written: a.now(), verified: a.now(), patience: patience(t.key), neverSkip: true, fight: over,
-		tracked: t.how == object.Tracked,
+		tracked: t.how == object.Tracked, ignored: t.ignored, sent: t.sent(),
 	}
 	if program != nil && !program.opaque {
 		rec.apiVersion, rec.fields, rec.program = own.APIVersion, fieldsHash(own), program

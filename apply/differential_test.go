@@ -49,7 +49,7 @@ type tally struct {
 // it says something.
 var floors = map[string]tally{
 	"Job":                      {accepted: 3, changing: 1, adoptions: 1},
-	"Pod":                      {accepted: 4, changing: 1}, // admission adds tolerations to ours, so that few are exact
+	"Pod":                      {accepted: 4, changing: 1, adoptions: 1},
 	"PersistentVolumeClaim":    {accepted: 4, changing: 1, adoptions: 1},
 	"PersistentVolume":         {accepted: 5, changing: 1, adoptions: 1},
 	"CustomResourceDefinition": {accepted: 4, changing: 2, adoptions: 1},

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
 )
 
@@ -21,7 +22,8 @@ type Plan struct {
 	Key        object.Key
 	Op         object.Op // OpCreated, OpUpdated or OpNone
 	Changes    []FieldChange
-	Unverified string // why the server could not be asked, so that the changes are ours only; empty where it was
+	Ignored    []kind.Ignored // what is desired otherwise and cannot be changed
+	Unverified string         // why the server could not be asked, so that the changes are ours only; empty where it was
 }
 
 // FieldChange is one field that an apply would change.
@@ -32,7 +34,7 @@ type FieldChange struct {
 }
 
 // Redacted stands for a value that is not shown.
-const Redacted = "(redacted)"
+const Redacted = kind.Hidden
 
 // String writes the change on one line.
 func (c FieldChange) String() string {
@@ -104,9 +106,10 @@ func (a *Applier) planUpdate(ctx context.Context, t target, p Plan, seen object.
 		return Plan{}, err
 	}
 	p.Op = object.OpUpdated
-	if t, err = a.conceding(t, seen); err != nil {
+	if t, err = a.sending(t, seen); err != nil {
 		return Plan{}, err
 	}
+	p.Ignored = t.ignored
 	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(t.tree)}
 	u.SetUID(seen.GetUID())
 	t = a.facing(t, seen)

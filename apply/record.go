@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/armature-go/armature/kind"
 	"github.com/armature-go/armature/object"
 )
 
@@ -49,6 +50,9 @@ type record struct {
 	written  time.Time     // when we wrote; zero for an object that was found so
 	verified time.Time     // when the projection was last computed
 	patience time.Duration // for how long it is believed without being verified
+
+	ignored []kind.Ignored // of what is declared, because it cannot be changed
+	sent    hash           // of the tree that was sent; zero where it is what is declared
 
 	fight fight // over what is declared, with somebody who wants it otherwise
 }

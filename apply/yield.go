@@ -1,7 +1,6 @@
 package apply
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,23 +12,6 @@ import (
 // A field that is yielded is ours until somebody else sets it; one that is ignored was
 // never ours to set. What we own, though, has to go on being sent: the server takes what
 // a writer stops to send for a removal, and puts a default in its place.
-
-// conceding is the target with the tree that is sent in view of what was seen.
-func (a *Applier) conceding(t target, seen object.Object) (target, error) {
-	if len(t.yields)+len(t.ignores) == 0 {
-		return t, nil
-	}
-	p, err := a.records.program(t.owner.GetUID(), entry(seen, a.Manager(t.owner), ""))
-	if err != nil {
-		return target{}, err
-	}
-	live, err := runtime.DefaultUnstructuredConverter.ToUnstructured(seen)
-	if err != nil {
-		return target{}, fmt.Errorf("encoding %s: %w", t.key.Short(), err)
-	}
-	t.tree = concede(t.tree, live, holder{ours: true, owns: p.of(t.owner.GetUID())}, t.yields, t.ignores)
-	return t, nil
-}
 
 // texts are paths as they are written.
 func texts(paths []object.Path) []any {

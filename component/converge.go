@@ -137,7 +137,7 @@ func (r *run) bring(ctx context.Context, e entry) (object.Object, object.Op, err
 	if err != nil {
 		return nil, "", err
 	}
-	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, object.Handling{Ownership: e.Ownership, Yield: e.Yield, Ignore: e.Ignore})
+	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, e.handling())
 	if err != nil {
 		return nil, "", e.invalid(err)
 	}

@@ -278,6 +278,11 @@ func (e entry) render() (object.Object, error) {
 	return obj, nil
 }
 
+// handling is how the object is applied.
+func (e entry) handling() object.Handling {
+	return object.Handling{Ownership: e.Ownership, Yield: e.Yield, Ignore: e.Ignore, Recreate: e.Recreate}
+}
+
 // invalid turns what is wrong with the content of the object into an error that says
 // where it comes from; any other error stays as it is.
 func (e entry) invalid(err error) error {

@@ -161,7 +161,9 @@ func (r *run) rest(ctx context.Context, e entry, rule kind.Suspension) (object.O
 			return nil, fmt.Errorf("suspending %s: %w", e.key.Short(), err)
 		}
 	}
-	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, object.Handling{Ownership: e.Ownership, Ignore: e.Ignore}) // at rest nothing is yielded
+	how := e.handling()
+	how.Yield = nil // at rest nothing is yielded
+	res, err := r.pass.env.Applier.Apply(ctx, r.pass.owner, r.component.Name, desired, how)
 	if err != nil {
 		return nil, err
 	}

@@ -210,3 +210,10 @@ func (n *rules) item() *rules {
 	}
 	return n.each
 }
+
+// HasImmutable reports whether objects of a kind have fields that the API server does
+// not let us change, so that [Preserve] has something to say.
+func HasImmutable(kind schema.GroupKind) bool {
+	_, ok := immutables[kind]
+	return ok || finishers[kind] != nil
+}

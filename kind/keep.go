@@ -38,7 +38,7 @@ type Ignored struct {
 }
 
 // Hidden stands for the values of Secrets in [Ignored].
-const Hidden = "(hidden)"
+const Hidden = "(redacted)"
 
 // Preserve returns what is sent of a desired object, given the live one, so that the API
 // server is not asked for what it refuses for ever, and what of the desired object is
@@ -281,6 +281,8 @@ func (s spot) unstated(v sides) bool {
 // omitted is what is sent where nothing is desired.
 func (p *pass) omitted(s spot, v sides) any {
 	switch {
+	case v.live == nil && v.desired != nil: // it says nothing, in so many words
+		return copied(v.desired)
 	case s.self && s.line.states && length(v.live) > 0:
 		p.report(s, nil, v.live)
 		return copied(v.live)

@@ -16,4 +16,5 @@ type Handling struct {
 	Ownership Ownership
 	Yield     []Path // fields that are ours until somebody else sets them
 	Ignore    []Path // fields that are not ours to set
+	Recreate  bool   // delete the object and make it anew where it cannot be changed as desired
 }

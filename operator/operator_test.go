@@ -430,11 +430,12 @@ func TestDrainsBeforeItDeletes(t *testing.T) {
 	stop()
 	f.edit(x, "gone")
 	d := web(x)
-	steps := map[string]bool{}
-	armaturetest.Eventually(t, 60*time.Second, func() string {
+	steps, life := map[string]bool{}, 300*time.Millisecond
+	armaturetest.Eventually(t, 90*time.Second, func() string {
 		stop := f.start(kinds, build)
 		defer stop()
-		time.Sleep(300 * time.Millisecond) // the life of a process that is killed again and again
+		time.Sleep(life) // of a process that is killed again and again
+		life += life / 4 // on a slow machine it takes longer until it gets to do anything
 		err := f.Get(t.Context(), client.ObjectKeyFromObject(d), d)
 		if apierrors.IsNotFound(err) {
 			return ""

@@ -23,6 +23,7 @@ type Managed[T object.Object] struct {
 	problems        []string
 	ownership       object.Ownership
 	yields, ignores []object.Path
+	recreate        bool
 }
 
 type mutation[T object.Object] struct {
@@ -108,6 +109,7 @@ func (m *Managed[T]) Declaration() Declaration {
 		Ownership:     m.ownership,
 		Yield:         m.yields,
 		Ignore:        m.ignores,
+		Recreate:      m.recreate,
 		Problems:      slices.Concat(mistaken(m.mutations), m.problems, mute(m.outputs)),
 		Guard:         m.guard,
 		Render:        m.render,

@@ -22,6 +22,14 @@ func (m *Managed[T]) Ignore(paths ...string) *Managed[T] {
 	return m
 }
 
+// Recreate deletes the object and makes it anew where it cannot be changed as declared,
+// with all that hangs on it. Otherwise what cannot be changed stays as it is, and the
+// component says so.
+func (m *Managed[T]) Recreate() *Managed[T] {
+	m.recreate = true
+	return m
+}
+
 func (m *Managed[T]) paths(verb string, texts []string) []object.Path {
 	var paths []object.Path
 	for _, text := range texts {
