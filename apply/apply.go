@@ -107,24 +107,25 @@ func (a *Applier) Apply(ctx context.Context, owner object.Object, component stri
 
 // target is what one call of Apply is about.
 type target struct {
-	owner           object.Object
-	ownerKey        object.Key
-	desired         object.Object
-	key             object.Key
-	tree            map[string]any // what is sent for desired, but for the UID
-	hash            hash           // of the tree
-	how             object.Ownership
-	yields, ignores []object.Path
-	recreate        bool
-	ignored         []kind.Ignored // of what is desired, because it cannot be changed
-	rival           string         // the owner that decides what is in a shared object, if that is another one
+	owner                  object.Object
+	ownerKey               object.Key
+	desired                object.Object
+	key                    object.Key
+	tree                   map[string]any // what is sent for desired, but for the UID
+	hash                   hash           // of the tree
+	how                    object.Ownership
+	yields, ignores, whole []object.Path
+	recreate               bool
+	ignored                []kind.Ignored // of what is desired, because it cannot be changed
+	rival                  string         // the owner that decides what is in a shared object, if that is another one
 }
 
 // target makes ready what is to be done for a call.
 func (a *Applier) target(owner object.Object, component string, desired object.Object, how ...object.Handling) (target, error) {
 	t := target{owner: owner, desired: desired}
 	if len(how) > 0 {
-		t.how, t.yields, t.ignores, t.recreate = how[0].Ownership, how[0].Yield, how[0].Ignore, how[0].Recreate
+		t.how, t.yields, t.ignores = how[0].Ownership, how[0].Yield, how[0].Ignore
+		t.whole, t.recreate = how[0].Whole, how[0].Recreate
 	}
 	var err error
 	if t.key, err = object.KeyOf(a.client.Scheme(), desired); err != nil {

@@ -265,7 +265,12 @@ func (e *episode) step(c *gate, warm *apply.Applier, desired object.Object, payl
 		return false
 	}
 
-	u := payload.DeepCopy()
+	sent, err := warm.Sent(e.owner, "store", desired, before) // with the live values of what cannot be changed
+	if err != nil {
+		e.Error(err)
+		return false
+	}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(sent)}
 	u.SetUID(before.GetUID())
 	err = e.WithWatch.Apply(e.Context(), client.ApplyConfigurationFromUnstructured(u), client.FieldOwner(e.applier.Manager(e.owner)), client.ForceOwnership)
 	if err != nil {
@@ -275,7 +280,7 @@ func (e *episode) step(c *gate, warm *apply.Applier, desired object.Object, payl
 		}
 		return false
 	}
-	diff := cmp.Diff(within(before.Object, payload.Object), within(u.Object, payload.Object))
+	diff := cmp.Diff(within(before.Object, sent), within(u.Object, sent))
 	had, has := e.ours(before), e.ours(u)
 	if diff == "" {
 		diff = cmp.Diff(had, has)

@@ -4,19 +4,24 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
 )
 
 // renew applies a target to an object of ours. Where the server refuses that because
-// somebody else has chosen another member of a union, theirs is replaced first by a
-// patch: an apply can add a member, and never take another one away.
+// of what somebody else has put there, another member of a union or an item of a list
+// that is all ours, theirs is replaced first by a patch: an apply can add, and never
+// take away what is another's.
 func (a *Applier) renew(ctx context.Context, t target, uid types.UID) (*unstructured.Unstructured, error) {
 	live, err := a.force(ctx, t, uid)
 	if !apierrors.IsInvalid(err) || isGone(err) || t.rival != "" {
@@ -27,9 +32,28 @@ func (a *Applier) renew(ctx context.Context, t target, uid types.UID) (*unstruct
 		return nil, failed
 	}
 	if !repaired {
-		return nil, err
+		return nil, inTheWay(err, t)
 	}
 	return a.force(ctx, t, uid)
+}
+
+// inTheWay tells, of a refusal, where an item of somebody else's may keep ours from
+// being applied, which no repetition mends. Any other refusal stays as it is.
+func inTheWay(err error, t target) error {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil {
+		return err
+	}
+	for _, cause := range status.Status().Details.Causes {
+		path, _, _ := strings.Cut(cause.Field, "[")
+		if cause.Type == metav1.CauseTypeFieldValueDuplicate && len(object.Keys(t.key.GVK.GroupKind(), path)) > 0 {
+			return &condition.InvalidError{
+				Field: t.key.Short(), Problem: fmt.Sprintf("an item of %s that somebody else has put there keeps ours from being applied: %v", path, err),
+				Fix: fmt.Sprintf("remove it, or let the list be all ours: resource.Manage(…).Whole(%q)", path), After: unreadableRetry,
+			}
+		}
+	}
+	return err
 }
 
 // force applies a target, whoever owns its fields, unless that is an owner which shares
@@ -65,8 +89,8 @@ func refusedFields(err error) []string {
 	return fields
 }
 
-// repair replaces members of unions that others have chosen by those that are desired,
-// and reports whether there were any.
+// repair replaces members of unions that others have chosen, and lists that are all
+// ours, by what is desired, and reports whether there were any.
 func (a *Applier) repair(ctx context.Context, t target, uid types.UID, refused []string) (bool, error) {
 	seen, err := a.read(ctx, a.live, t.key)
 	if err != nil || seen == nil || seen.GetUID() != uid {
@@ -77,6 +101,12 @@ func (a *Applier) repair(ctx context.Context, t target, uid types.UID, refused [
 		return false, err
 	}
 	replacements := object.Unions(t.key.GVK.GroupKind(), t.tree, tree, refused)
+	lists := object.Lists(t.key.GVK.GroupKind(), t.tree, tree, refused)
+	for _, path := range t.whole {
+		if r, ok := lists[path.String()]; ok {
+			replacements = append(replacements, r)
+		}
+	}
 	if len(replacements) == 0 {
 		return false, nil
 	}

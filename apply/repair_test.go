@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/armature-go/armature/apply"
+	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
 )
 
@@ -126,5 +128,35 @@ func TestACrashWhileRepairingIsHealed(t *testing.T) {
 				t.Errorf("write %d broke: it is no longer ours", n)
 			}
 		}
+	}
+}
+
+// Somebody changes the key of an item of ours, which is then an item of theirs with our
+// name. That is told and not tried again and again, or put right where the list is all
+// ours.
+func TestAnItemInTheWay(t *testing.T) {
+	f := setUp(t)
+	service := f.yaml(`{apiVersion: v1, kind: Service, metadata: {name: s}, spec: {ports: [{name: web, port: 80, protocol: TCP}]}}`)
+	f.apply(service, object.OpCreated)
+	body := client.RawPatch(types.JSONPatchType, []byte(`[{"op":"replace","path":"/spec/ports/0/protocol","value":"UDP"}]`))
+	f.must(f.Patch(t.Context(), service.DeepCopy(), body, client.FieldOwner("a-person")))
+	w := &writes{Client: f.WithWatch}
+	a := apply.New(w, controller, apply.Options{})
+	_, err := a.Apply(t.Context(), f.owner, "store", service)
+	var invalid *condition.InvalidError
+	if !errors.As(err, &invalid) || invalid.After == 0 || !strings.Contains(err.Error(), `let the list be all ours: resource.Manage(…).Whole("spec.ports")`) {
+		t.Errorf("got %v", err)
+	}
+	w.n = 0
+	res, err := a.Apply(t.Context(), f.owner, "store", service, object.Handling{Whole: []object.Path{f.path("spec.ports")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ports, _, _ := unstructured.NestedSlice(res.Live.(*unstructured.Unstructured).Object, "spec", "ports")
+	if got := fmt.Sprint(ports); got != "[map[name:web port:80 protocol:TCP targetPort:80]]" || w.n != 3 { // the first was refused
+		t.Errorf("the ports are %s after %d writes", got, w.n)
+	}
+	if res, err := a.Apply(t.Context(), f.owner, "store", service, object.Handling{Whole: []object.Path{f.path("spec.ports")}}); err != nil || res.Op != object.OpNone || w.n != 3 {
+		t.Errorf("again: %q, %v", res.Op, err)
 	}
 }

@@ -280,7 +280,7 @@ func (e entry) render() (object.Object, error) {
 
 // handling is how the object is applied.
 func (e entry) handling() object.Handling {
-	return object.Handling{Ownership: e.Ownership, Yield: e.Yield, Ignore: e.Ignore, Recreate: e.Recreate}
+	return object.Handling{Ownership: e.Ownership, Yield: e.Yield, Ignore: e.Ignore, Whole: e.Whole, Recreate: e.Recreate}
 }
 
 // invalid turns what is wrong with the content of the object into an error that says

@@ -16,5 +16,6 @@ type Handling struct {
 	Ownership Ownership
 	Yield     []Path // fields that are ours until somebody else sets them
 	Ignore    []Path // fields that are not ours to set
+	Whole     []Path // lists that are all ours: items of others go where they keep ours from being applied
 	Recreate  bool   // delete the object and make it anew where it cannot be changed as desired
 }

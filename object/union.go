@@ -37,6 +37,41 @@ func Unions(kind schema.GroupKind, desired, live map[string]any, fields []string
 	return w.found
 }
 
+// Lists returns the lists of a built-in kind, by path, in an item of which the server
+// found something wrong: lists whose items are told apart by keys, and which are in no
+// other list. Somebody else's item in them can keep ours from being applied, such as a
+// port of the same name under another protocol. Neither tree is changed.
+func Lists(kind schema.GroupKind, desired, live map[string]any, fields []string) map[string]Replacement {
+	found := map[string]Replacement{}
+	for _, field := range fields {
+		path, _, inItem := strings.Cut(field, "[")
+		if !inItem || len(Keys(kind, path)) == 0 {
+			continue
+		}
+		want, has := list(desired, path), list(live, path)
+		if want != nil && has != nil {
+			found[path] = Replacement{Pointer: "/" + strings.ReplaceAll(path, ".", "/"), Live: has, Value: runtime.DeepCopyJSONValue(want)}
+		}
+	}
+	return found
+}
+
+// list is the list at a path; nil if there is none.
+func list(tree map[string]any, path string) any {
+	node := any(tree)
+	for name := range strings.SplitSeq(path, ".") {
+		m, ok := node.(map[string]any)
+		if !ok {
+			return nil
+		}
+		node = m[name]
+	}
+	if _, ok := node.([]any); !ok {
+		return nil
+	}
+	return node
+}
+
 // unions walks a desired object beside the live one.
 type unions struct {
 	refused []string // spec.volumes[].configMap

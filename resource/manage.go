@@ -13,17 +13,17 @@ import (
 
 // Managed is an object that is made and kept as declared.
 type Managed[T object.Object] struct {
-	base            T
-	gates           []feature.Gate
-	participation   Participation
-	guards          []func(T) error
-	mutations       []mutation[T]
-	outputs         []Output[T]
-	health          func(T, object.Op) kind.State
-	problems        []string
-	ownership       object.Ownership
-	yields, ignores []object.Path
-	recreate        bool
+	base                   T
+	gates                  []feature.Gate
+	participation          Participation
+	guards                 []func(T) error
+	mutations              []mutation[T]
+	outputs                []Output[T]
+	health                 func(T, object.Op) kind.State
+	problems               []string
+	ownership              object.Ownership
+	yields, ignores, whole []object.Path
+	recreate               bool
 }
 
 type mutation[T object.Object] struct {
@@ -109,6 +109,7 @@ func (m *Managed[T]) Declaration() Declaration {
 		Ownership:     m.ownership,
 		Yield:         m.yields,
 		Ignore:        m.ignores,
+		Whole:         m.whole,
 		Recreate:      m.recreate,
 		Problems:      slices.Concat(mistaken(m.mutations), m.problems, mute(m.outputs)),
 		Guard:         m.guard,

@@ -59,6 +59,7 @@ type Declaration struct {
 	Participation Participation
 	Ownership     object.Ownership
 	Yield, Ignore []object.Path // fields that are somebody else's once they set them, or always
+	Whole         []object.Path // lists that are all ours
 	Recreate      bool          // delete it and make it anew where it cannot be changed
 	Absence       Absence       // of observed objects
 	Reads         []Data        // what its mutations wait for

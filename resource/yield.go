@@ -22,6 +22,15 @@ func (m *Managed[T]) Ignore(paths ...string) *Managed[T] {
 	return m
 }
 
+// Whole says that lists are all ours: where an item that somebody else has put there
+// keeps ours from being applied, such as a port of the same name under another
+// protocol, the list is replaced. Without it the component says what is in the way, and
+// items of others that do no harm stay in any case.
+func (m *Managed[T]) Whole(lists ...string) *Managed[T] {
+	m.whole = append(m.whole, m.paths("owns", lists)...)
+	return m
+}
+
 // Recreate deletes the object and makes it anew where it cannot be changed as declared,
 // with all that hangs on it. Otherwise what cannot be changed stays as it is, and the
 // component says so.
