@@ -57,7 +57,7 @@ func New(c client.Client, controller string, opts Options) *Applier {
 	if now == nil {
 		now = time.Now //nolint:forbidigo // the system clock is what nil means
 	}
-	return &Applier{client: c, live: live, now: now, controller: controller, former: opts.Former}
+	return &Applier{client: c, live: live, now: now, controller: controller, former: opts.Former, records: records{programs: &programs{}}}
 }
 
 // Result says what was done to an object and what it is now.

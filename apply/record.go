@@ -57,15 +57,20 @@ type record struct {
 	fight fight // over what is declared, with somebody who wants it otherwise
 }
 
-// records holds one record for each object of each owner, and the programs that
-// they share.
+// records holds one record for each object of each owner.
 type records struct {
 	mu sync.Mutex
 	of map[types.UID]map[object.Key]record
 
-	// programs are found by their fields. Objects of one shape share one, whoever
-	// their owner is, and it goes when the last of their records does.
-	programs map[string]weak.Pointer[program]
+	programs *programs
+}
+
+// programs are found by their fields. Objects of one shape share one, whoever their
+// owner is, and it goes when the last of their records does. Nothing here leads to a
+// record: what the cleanup of a program leads to is kept, and so would be the program.
+type programs struct {
+	mu sync.Mutex
+	of map[string]weak.Pointer[program]
 }
 
 // program returns the program of an entry in an object of the owner; nil where there
@@ -78,29 +83,33 @@ func (r *records) program(owner types.UID, own *metav1.ManagedFieldsEntry) (*pro
 	if owner != "" {
 		raw = strings.ReplaceAll(raw, string(owner), selfKey)
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if p := r.programs[raw].Value(); p != nil {
-		return p, nil
+	return r.programs.get(raw)
+}
+
+func (p *programs) get(raw string) (*program, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known := p.of[raw].Value(); known != nil {
+		return known, nil
 	}
-	p, err := compile([]byte(raw))
+	made, err := compile([]byte(raw))
 	if err != nil {
 		return nil, err
 	}
-	if r.programs == nil {
-		r.programs = map[string]weak.Pointer[program]{}
+	if p.of == nil {
+		p.of = map[string]weak.Pointer[program]{}
 	}
-	r.programs[raw] = weak.Make(p)
-	runtime.AddCleanup(p, r.dropProgram, raw)
-	return p, nil
+	p.of[raw] = weak.Make(made)
+	runtime.AddCleanup(made, p.drop, raw)
+	return made, nil
 }
 
-// dropProgram drops what is left of a program that nobody uses any more.
-func (r *records) dropProgram(raw string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.programs[raw].Value() == nil {
-		delete(r.programs, raw)
+// drop drops what is left of a program that nobody uses any more.
+func (p *programs) drop(raw string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.of[raw].Value() == nil {
+		delete(p.of, raw)
 	}
 }
 

@@ -26,15 +26,15 @@ func ownedObject(owner types.UID) map[string]any {
 // Objects of one shape share what is compiled for it, whoever their owner is, and
 // each is still judged by its own owner's reference.
 func TestProgramsAreSharedBetweenOwners(t *testing.T) {
-	r := &records{}
+	r := &records{programs: &programs{}}
 	const a, b = types.UID("uid-a"), types.UID("uid-b")
 	ofA, err := r.program(a, ownedEntry(a, "k"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	ofB, err := r.program(b, ownedEntry(b, "k"))
-	if err != nil || ofA != ofB || len(r.programs) != 1 {
-		t.Fatalf("%d programs, %v", len(r.programs), err)
+	if err != nil || ofA != ofB || len(r.programs.of) != 1 {
+		t.Fatalf("%d programs, %v", len(r.programs.of), err)
 	}
 	tests := []struct {
 		as, in types.UID
@@ -67,9 +67,9 @@ func TestProgramsGoWithTheirRecords(t *testing.T) {
 		}
 	}
 	count := func() int {
-		a.records.mu.Lock()
-		defer a.records.mu.Unlock()
-		return len(a.records.programs)
+		a.records.programs.mu.Lock()
+		defer a.records.programs.mu.Unlock()
+		return len(a.records.programs.of)
 	}
 	runtime.GC()
 	if n := count(); n != 50 {
@@ -81,6 +81,31 @@ func TestProgramsGoWithTheirRecords(t *testing.T) {
 	for end := time.Now().Add(10 * time.Second); count() > 0; time.Sleep(time.Millisecond) { // cleanups run when they run
 		if runtime.GC(); time.Now().After(end) {
 			t.Fatalf("%d programs are left for no object", count())
+		}
+	}
+}
+
+// An applier that nobody has any more goes, with all that it remembers.
+func TestAnApplierCanBeDropped(t *testing.T) {
+	gone := make(chan struct{})
+	func() {
+		a := New(nil, "x", Options{})
+		runtime.AddCleanup(a, func(c chan struct{}) { close(c) }, gone)
+		p, err := a.records.program("uid", ownedEntry("uid", "k"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.records.put("uid", object.Key{Name: "n"}, record{program: p})
+	}()
+	for end := time.Now().Add(10 * time.Second); ; {
+		runtime.GC()
+		select {
+		case <-gone:
+			return
+		case <-time.After(time.Millisecond):
+		}
+		if time.Now().After(end) {
+			t.Fatal("it is still there")
 		}
 	}
 }
