@@ -89,6 +89,9 @@ func (a *Applier) adopt(t target, seen object.Object) (bool, error) {
 	if t, err = a.sending(t, seen); err != nil {
 		return false, err
 	}
+	if t.recreate && len(t.ignored) > 0 {
+		return false, nil
+	}
 	live, view := nodeOf(seen), program.of(t.owner.GetUID())
 	if !view.exact(declared(t.tree), live) {
 		return false, nil

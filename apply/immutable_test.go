@@ -164,7 +164,8 @@ func TestRecreateIsAnOptIn(t *testing.T) {
 	f := setUp(t)
 	then := f.yaml(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {replicas: 0, selector: {matchLabels: {a: other}}, template: {metadata: {labels: {a: other}}, spec: {containers: [{name: main, image: "x:1"}]}}}}`)
 	first := f.apply(f.workload("Deployment", "d", "replicas: 0,", "", ""), object.OpCreated)
-	_, err := f.applier.Apply(t.Context(), f.owner, "store", then, object.Handling{Recreate: true})
+	cold := apply.New(f.WithWatch, controller, apply.Options{}) // a process that ended before it got to do it
+	_, err := cold.Apply(t.Context(), f.owner, "store", then, object.Handling{Recreate: true})
 	if !condition.IsWait(err) || !strings.Contains(err.Error(), "made anew, as spec.selector cannot be changed") {
 		t.Fatalf("got %v, want a wait", err)
 	}
