@@ -6,7 +6,7 @@
 //
 //	seen and ours ──▶ would an apply change it? ──▶ no: nothing is sent
 //	              └─▶ yes: apply, forced, with the object's UID as a precondition
-//	not seen      ──▶ one live read ──▶ absent: apply, not forced, and look at the answer
+//	not seen      ──▶ one live read ──▶ absent: an apply that can only create
 //	                                └─▶ somebody else's: refuse, and say whose
 //
 // An object is the owner's if its controller reference says so, or, where that

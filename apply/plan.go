@@ -34,7 +34,7 @@ type FieldChange struct {
 }
 
 // Redacted stands for a value that is not shown.
-const Redacted = kind.Hidden
+const Redacted = kind.Redacted
 
 // String writes the change on one line.
 func (c FieldChange) String() string {

@@ -33,12 +33,12 @@ type Ignored struct {
 	Field string // the immutable field that it is in, as in the table: spec.template
 
 	// Desired and Live are the two values; nil where there is none. What is in the
-	// data of a Secret is replaced by Hidden.
+	// data of a Secret is replaced by Redacted.
 	Desired, Live any
 }
 
-// Hidden stands for the values of Secrets in [Ignored].
-const Hidden = "(redacted)"
+// Redacted stands for the values of Secrets in [Ignored].
+const Redacted = "(redacted)"
 
 // Preserve returns what is sent of a desired object, given the live one, so that the API
 // server is not asked for what it refuses for ever, and what of the desired object is
@@ -314,7 +314,7 @@ func hide(value any) any {
 	if value == nil {
 		return nil
 	}
-	return Hidden
+	return Redacted
 }
 
 // item is the spot of an item of a keyed list.
