@@ -112,7 +112,7 @@ type target struct {
 	desired                object.Object
 	key                    object.Key
 	tree                   map[string]any // what is sent for desired, but for the UID
-	hash                   hash           // of the tree
+	hash                   hash           // of what is declared: the tree, and how it is treated
 	how                    object.Ownership
 	yields, ignores, whole []object.Path
 	recreate               bool
@@ -184,7 +184,7 @@ func (a *Applier) contact(ctx context.Context, t target) (Result, error) {
 		return Result{}, a.conflict(t, seen)
 	}
 	if a.inherits(t.owner, seen) {
-		if err := a.inherit(ctx, t.key, seen, a.heirOf(t.owner, seen)); err != nil {
+		if seen, err = a.inherit(ctx, t.key, seen, a.heirOf(t.owner, seen)); err != nil {
 			return Result{}, err
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/armature-go/armature/condition"
 	"github.com/armature-go/armature/object"
@@ -58,26 +57,22 @@ func (a *Applier) isFormer(e metav1.ManagedFieldsEntry, h heir) bool {
 
 const uidLength = 36 // of a UUID
 
-// inherit makes the fields of all former managers the heir's. The object is as it
-// was read live, and becomes what the server answers. A [*condition.WaitError] says
-// that it was written meanwhile; nothing was changed then.
-func (a *Applier) inherit(ctx context.Context, key object.Key, live client.Object, h heir) error {
+// inherit makes the fields of all former managers the heir's. The object is as it was
+// read live; what the server answers is returned. A [*condition.WaitError] says that it
+// was written meanwhile; nothing was changed then.
+func (a *Applier) inherit(ctx context.Context, key object.Key, live object.Object, h heir) (object.Object, error) {
 	entries, err := a.succession(live.GetManagedFields(), h)
 	if err != nil {
-		return fmt.Errorf("reading the managed fields of %s: %w", key.Short(), err)
+		return nil, fmt.Errorf("reading the managed fields of %s: %w", key.Short(), err)
 	}
-	raw, err := json.Marshal([]patchStep{
+	after, err := a.patched(ctx, key, "", []patchStep{
 		{Op: "replace", Path: "/metadata/managedFields", Value: entries},
 		{Op: "replace", Path: "/metadata/resourceVersion", Value: live.GetResourceVersion()}, // a precondition
 	})
-	if err != nil {
-		return err
-	}
-	err = a.client.Patch(ctx, live, client.RawPatch(types.JSONPatchType, raw), client.FieldOwner(a.controller))
 	if apierrors.IsConflict(err) {
-		return &condition.WaitError{Message: key.Short() + " changed meanwhile", After: conflictRetry}
+		return nil, &condition.WaitError{Message: key.Short() + " changed meanwhile", After: conflictRetry}
 	}
-	return err
+	return after, err
 }
 
 // succession is the managed fields after it: the heir has all that it and the former

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -114,11 +113,7 @@ func (a *Applier) repair(ctx context.Context, t target, uid types.UID, refused [
 	for _, r := range replacements {
 		steps = append(steps, patchStep{Op: "test", Path: r.Pointer, Value: r.Live}, patchStep{Op: "replace", Path: r.Pointer, Value: r.Value})
 	}
-	raw, err := json.Marshal(steps)
-	if err != nil {
-		return false, err
-	}
-	err = a.client.Patch(ctx, seen, client.RawPatch(types.JSONPatchType, raw), client.FieldOwner(a.controller))
+	err = a.patch(ctx, t.key, "", steps)
 	if apierrors.IsInvalid(err) { // it changed meanwhile, or something else is wrong: the refusal stands
 		return false, nil
 	}

@@ -90,7 +90,7 @@ func (a *Applier) inheritStatus(ctx context.Context, key object.Key, owner objec
 		return nil, err
 	}
 	if a.succeeds(live, h) {
-		if err := a.inherit(ctx, key, live, h); err != nil {
+		if live, err = a.inherit(ctx, key, live, h); err != nil {
 			return nil, refusal(err, "patch", key)
 		}
 	}
